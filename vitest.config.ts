@@ -14,7 +14,14 @@ export default defineConfig({
     projects: [
       // The files share nothing but imports.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false, ...timeouts } },
-      { test: { name: 'commands', include: ['test/tools/**/*.test.ts'], globalSetup: [sharedServer], ...timeouts } },
+      {
+        test: {
+          name: 'commands',
+          include: ['test/{tools,gateway}/**/*.test.ts'],
+          globalSetup: [sharedServer],
+          ...timeouts,
+        },
+      },
       {
         test: {
           name: 'api',

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { Client } from 'pg';
+import { migrateServer } from '../test/support/database.ts';
 import { startPostgres } from '../test/support/postgres.ts';
-import { migrate } from '../tools/migrations.ts';
 
 /** A migrated Postgres database with enough memory for large surveys. */
 export interface BenchDatabase extends AsyncDisposable {
@@ -16,7 +16,7 @@ export async function startDatabase(): Promise<BenchDatabase> {
   const server = await startPostgres({ settings: { shared_buffers: '1GB', max_wal_size: '4GB' } });
   cleanUp.defer(() => server.stop());
   const url = await server.createDatabase();
-  await migrate(url);
+  await migrateServer(url);
   const client = new Client({ connectionString: url });
   await client.connect();
   cleanUp.defer(() => client.end());

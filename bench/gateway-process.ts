@@ -1,16 +1,19 @@
 // Runs the SQL-over-HTTP endpoint in a separate process, so that it does not share a thread with the measuring client.
-// Takes its options as a JSON argument and sends its URL to the parent process, which can send the milliseconds by which to delay
+// Takes a JSON argument and sends the Worker's variables to the parent process, which can send the milliseconds by which to delay
 // every later request.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startSqlGateway } from '../tools/sql-gateway.ts';
+import { startGateway } from '../gateway/server.ts';
+import { WORKER_LOGIN } from '../test/support/database.ts';
 
-const { database, password } = JSON.parse(process.argv[2] ?? '{}') as { database: string; password: string };
+const { database, token } = JSON.parse(process.argv[2] ?? '{}') as { database: string; token: string };
+const gateway = await startGateway({ database, token });
+const { server } = gateway;
+const [respond] = server.listeners('request') as ((...exchange: unknown[]) => void)[];
 let latencyMs = 0;
-process.on('message', (ms: number) => (latencyMs = ms));
-const gateway = await startSqlGateway({
-  database,
-  password,
-  beforeRequest: async () => latencyMs > 0 && sleep(latencyMs),
+server.removeAllListeners('request').on('request', async (...exchange) => {
+  if (latencyMs > 0) await sleep(latencyMs);
+  respond?.(...exchange);
 });
-process.on('disconnect', () => void gateway.close().then(() => process.exit()));
-process.send?.(gateway.url);
+process.on('message', (ms: number) => (latencyMs = ms));
+process.on('disconnect', () => void gateway.close({ now: true }).then(() => process.exit()));
+process.send?.({ SQL_ENDPOINT: gateway.url, DATABASE_URL: gateway.connectionString(WORKER_LOGIN) });

@@ -32,21 +32,18 @@ export async function startService(
   { entry = 'src/worker.ts' }: { entry?: string } = {},
 ): Promise<BenchService> {
   await using cleanUp = new AsyncDisposableStack();
-  const password = randomBytes(24).toString('hex');
-  const options = JSON.stringify({ database: databaseUrl, password });
+  const token = randomBytes(24).toString('hex');
+  const options = JSON.stringify({ database: databaseUrl, token });
   const gateway = fork(new URL('gateway-process.ts', import.meta.url), [options]);
   cleanUp.defer(async () => {
     gateway.disconnect();
     await once(gateway, 'exit');
   });
-  const [endpoint] = (await once(gateway, 'message')) as [string];
+  const [settings] = (await once(gateway, 'message')) as [Record<string, string>];
 
   const { started: worker, workerd } = await workerdStartedBy(() =>
     startWorker(entry, {
-      vars: {
-        SQL_ENDPOINT: endpoint,
-        DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
-      },
+      vars: { ...settings, SQL_ENDPOINT_HEADERS: JSON.stringify({ Authorization: `Bearer ${token}` }) },
     }),
   );
   cleanUp.use(worker);

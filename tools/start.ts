@@ -2,13 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Option } from 'commander';
-import { Client } from 'pg';
+import { startGateway } from '../gateway/server.ts';
 import { commandLine, runCommand, UserError } from './command.ts';
 import { openDatabase } from './database.ts';
 import { DEMO } from './demo-data.ts';
 import { migrate } from './migrations.ts';
 import { checkNotInUse, startEmbedded } from './postgres/embedded.ts';
-import { startSqlGateway } from './sql-gateway.ts';
 import { prepareDemo } from './start/demo.ts';
 import { checkPortIsFree, whenHealthy } from './ports.ts';
 import { startWorkerProcess } from './start/worker.ts';
@@ -93,17 +92,17 @@ async function serve(
   stop.throwIfAborted();
 
   const login = await chooseLogin(database.url, { isEmbedded });
-  const password = randomBytes(24).toString('hex'); // the gateway's
-  const gateway = await startSqlGateway({ database: login.url, password });
-  cleanUp.defer(() => gateway.close());
+  const token = randomBytes(24).toString('hex');
+  const gateway = await startGateway({ database: login.database, token });
+  cleanUp.defer(() => gateway.close({ now: true }));
 
-  const databaseName = new Client(database.url).database ?? ''; // never connected: it knows the default
   await worker.start({
     port,
     dataDir,
     vars: {
       SQL_ENDPOINT: gateway.url,
-      DATABASE_URL: `postgresql://${WORKER_ROLE}:${password}@localhost/${encodeURIComponent(databaseName)}`,
+      SQL_ENDPOINT_HEADERS: JSON.stringify({ Authorization: `Bearer ${token}` }),
+      DATABASE_URL: gateway.connectionString(login),
     },
   });
   cleanUp.use(worker); // has to stop before the endpoint and the database

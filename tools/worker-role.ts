@@ -56,18 +56,21 @@ export async function otherWorkerDatabases(client: Client): Promise<string[]> {
 }
 
 /**
- * Chooses the login with which the Worker's statements run under `npm start`. On the embedded server it is the Worker's role, which
- * gets a new password. On a database of your own the role keeps its password, and the login is the user of DATABASE_URL, who has to
- * use SET ROLE.
+ * Chooses how the Worker's statements run under `npm start`. On the embedded server, they run in a login of the Worker's role, which
+ * gets a new password. On a database of your own the role keeps its password: they run in a login of the user of DATABASE_URL, which
+ * begins with the role, as after SET ROLE, and with the settings that a login of the role would have.
  *
- * @returns the `postgres://` URL of the login, with the password, and its user
+ * @returns the `postgres://` URL for the gateway, with these settings; and the user and password to log in with
  * @throws UserError if there is no such role, or the user of DATABASE_URL may not act as it
  */
 export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boolean }) {
   return withConnection(url, async (client) => {
-    if (isEmbedded) return { url: (await setWorkerPassword(client, url)).href, user: WORKER_ROLE };
-    const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
-    const user = rows[0]?.name ?? '';
+    if (isEmbedded) {
+      const { password } = await setWorkerPassword(client, url);
+      return { database: url, user: WORKER_ROLE, password };
+    }
+    const { rows: names } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
+    const user = names[0]?.name ?? '';
     await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
       throw explainRole(
         cause,
@@ -75,6 +78,17 @@ export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boo
           `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${user};`,
       );
     });
-    return { url, user };
+    const { rows } = await client.query<{ setting: string }>(
+      `select setting from pg_db_role_setting, unnest(setconfig) setting
+       where setrole = (select oid from pg_roles where rolname = $1)
+         and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+       order by setdatabase`, // those for this database come last, and win
+      [WORKER_ROLE],
+    );
+    const settings = [...rows.map(({ setting }) => setting), `role=${WORKER_ROLE}`];
+    const options = settings.map((setting) => `-c ${setting.replaceAll(/[\\ ]/g, '\\$&')}`).join(' ');
+    const database = new URL(url);
+    database.searchParams.set('options', options);
+    return { database: database.href, user: client.user ?? '', password: client.password ?? 'none' };
   });
 }

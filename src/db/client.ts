@@ -5,6 +5,7 @@ import type { Lease, Reservation } from '../limits/lease.ts';
 import { MAX_BYTES, bulkAmount, bulkQueries, memory, quickQueries, scans } from '../limits/limits.ts';
 import type { Quota } from '../limits/quota.ts';
 import { type FetchOptions, fetchResult } from './fetch-result.ts';
+import { endpointOf } from './endpoint.ts';
 import { DatabaseError } from './errors.ts';
 import { Proof, type ProvenPage } from './proof.ts';
 import { QueryStats } from './query-stats.ts';
@@ -15,8 +16,10 @@ import { type Param, type Query, type Row, render } from './sql.ts';
 export interface DatabaseEnv {
   /** Secret: `postgresql://` URL of the role `survey_export_worker`. */
   readonly DATABASE_URL: string;
-  /** The URL of the SQL-over-HTTP endpoint. Unset in production, where the driver derives Neon's from DATABASE_URL. */
+  /** The URL of the SQL-over-HTTP endpoint of a database that is not Neon's. Neon's is derived from DATABASE_URL. */
   readonly SQL_ENDPOINT?: string;
+  /** Secret: headers for SQL_ENDPOINT, as a JSON object. */
+  readonly SQL_ENDPOINT_HEADERS?: string;
   /** How long a page of a running export is retried before the transfer is aborted: whole seconds, 60 unless given. */
   readonly EXPORT_RETRY_SECONDS?: string;
 }
@@ -79,9 +82,6 @@ export function connect(
   stats = new QueryStats(),
   leaseOf: () => Lease | undefined = () => undefined,
 ) {
-  if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
-  const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
-
   /** Sends SQL once. */
   const send = (
     text: string,
@@ -89,8 +89,11 @@ export function connect(
     { signal, maxBytes }: QueryOptions,
     { raw = false, reserve = () => {} }: Partial<Pick<FetchOptions, 'raw' | 'reserve'>> = {},
   ): Promise<unknown> => {
-    const fetchOptions: FetchOptions = { signal, maxBytes, raw, stats, reserve };
-    return driver().query(text, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
+    const { databaseUrl, url, headers } = endpointOf(env);
+    neonConfig.fetchEndpoint = url as string; // undefined: Neon's
+    const fetchOptions: FetchOptions = { signal, maxBytes, raw, stats, reserve, more: headers };
+    const driver = neon(databaseUrl, { disableWarningInBrowsers: true });
+    return driver.query(text, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
   };
 
   /** The authentication of a request does not wait for other requests of its account. */
@@ -209,15 +212,4 @@ async function acquireMemory(
   if ((canBeSmaller && bytes > SMALL_RESULT_BYTES) || bytes > MAX_BYTES)
     throw new DatabaseError('too-large', `a result that takes ${bytes} bytes, for which there is no memory`);
   await reservation.acquire(bytes, signal);
-}
-
-/** Checks the URL, because the driver's error for an invalid one quotes it, password included. */
-function checkedUrl(url: string | undefined): string {
-  if (!url || !/^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(url) || !URL.canParse(url)) {
-    throw new DatabaseError(
-      'not-configured',
-      'DATABASE_URL is missing, or lacks a user, password, host or database. Locally, use "npm run dev", which has a database',
-    );
-  }
-  return url;
 }

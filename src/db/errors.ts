@@ -29,25 +29,29 @@ const QUERY_CANCELED = '57014';
 const TRANSIENT_WITHOUT_CODE = /connection closed|error communicating|timeout/i;
 /** workerd's error for a request that has used up the subrequests its plan allows. */
 const OUT_OF_SUBREQUESTS = /too many subrequests/i;
-/** A wrong password. For a deleted project, Neon's proxy sends the same words, without the code. */
-const INVALID_PASSWORD = '28P01';
+/** SQLSTATEs of a login that is refused. For a wrong password or a deleted project, Neon's proxy sends words without a code. */
+const LOGIN_REFUSED = /^(?:28|3D)/;
 /**
  * The words with which Neon's proxy refuses connections, with status 400 or 500 and without a code: an exceeded quota, a compute
- * that is disabled or deleted, a password that is wrong or whose project is deleted, and an address that is not on the list.
+ * that is disabled or deleted, a password that is wrong or whose project is deleted, and an address that is not on the list; and
+ * those of `npm run gateway` for another host, port or database.
  */
 const NOT_AVAILABLE =
-  /quota|endpoint (?:has been|is) disabled|endpoint (?:could not|cannot) be found|password authentication failed|not allowed to connect/i;
+  /quota|invalid connection string|endpoint (?:has been|is) disabled|endpoint (?:could not|cannot) be found|password authentication failed|not allowed to connect/i;
 const NOT_WORTH_RETRYING = /authenticat|password/i;
 
 /**
  * Classifies a status of Neon's SQL endpoint other than 200 and 400. Neon's proxy sends 507 for a response beyond the size
- * limit, 413 for a request that is too large, and 500 for everything from a failed wake-up to an exceeded quota:
+ * limit, 413 for a request that is too large, and 500 for everything from a failed wake-up to an exceeded quota. Of a gateway, or of
+ * what guards it, 401, 403 and a redirect to a login mean that SQL_ENDPOINT_HEADERS are not accepted:
  * https://github.com/neondatabase/neon/blob/main/proxy/src/serverless/sql_over_http.rs
  * Cloudflare sends 520 to 530 for an endpoint that it cannot reach or whose response it cannot understand:
  * https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors/
  */
 export function failureOfStatus(status: number, body: string): DatabaseError {
   const message = `the SQL endpoint returned ${status}: ${body.slice(0, 500)}`;
+  if (status === 401 || status === 403 || (status >= 300 && status < 400))
+    return new DatabaseError('unavailable', message);
   if (status === 507) return new DatabaseError('too-large', message);
   if (/^(?:429|50[2-4]|52\d|530)$/.test(String(status))) return new DatabaseError('transient', message);
   if (status === 500) {
@@ -74,7 +78,7 @@ export function failureOf(error: unknown): DatabaseError {
 }
 
 function kindOf(code: string | undefined, message: string): FailureKind {
-  if (code === QUERY_CANCELED || code === INVALID_PASSWORD) return 'unavailable';
+  if (code === QUERY_CANCELED || LOGIN_REFUSED.test(code ?? '')) return 'unavailable';
   if (!code && NOT_AVAILABLE.test(message)) return 'unavailable';
   const transient = code ? TRANSIENT_SQLSTATE.test(code) : TRANSIENT_WITHOUT_CODE.test(message);
   return transient ? 'transient' : 'defect';

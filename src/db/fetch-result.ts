@@ -16,6 +16,8 @@ export interface FetchOptions {
   maxBytes: number | undefined;
   raw: boolean;
   stats: QueryStats;
+  /** Headers besides the driver's. */
+  more: Readonly<Record<string, string>>;
   /** Counts the bytes of the result, before they are read; if their number is not known, those read so far and next. Throws to refuse them. */
   reserve: (bytes: number) => void;
 }
@@ -25,10 +27,14 @@ export interface FetchOptions {
  * driver gets a result without rows, with the bytes as `body`; with `fullResults` it returns that same object.
  */
 export async function fetchResult(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
-  const { maxBytes = MAX_BYTES, raw, stats, reserve, ...init } = options;
+  const { maxBytes = MAX_BYTES, raw, stats, reserve, more, ...init } = options;
   stats.requests++;
   // A redirect would send the password to another address. The endpoint has no reason for one.
-  const response = await fetch(url, { ...init, redirect: 'manual' });
+  const response = await fetch(url, {
+    ...init,
+    headers: { ...(init.headers as Record<string, string>), ...more },
+    redirect: 'manual',
+  });
   const { ok, status } = response;
   if (!ok) {
     const error = await readError(response);

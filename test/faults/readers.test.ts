@@ -9,7 +9,7 @@ import { readZip } from '../support/xlsx.ts';
 import { FEW_RETRIES, isLaterPage, startFaultyService } from './service.ts';
 
 // Cancel requests need not reach Postgres: a connection that is closed is enough.
-const service = await startFaultyService({ sendsCancelRequests: false });
+const service = await startFaultyService({ cancels: false });
 
 /** Of text that hardly compresses: more than sockets and the pages read ahead can hold, even as gzip. */
 const ROWS = 9_000;

@@ -4,16 +4,16 @@ import { QueryStats } from '../../src/db/query-stats.ts';
 import { sql } from '../../src/db/sql.ts';
 import { csvEncoder } from '../../src/encode/csv.ts';
 import { RequestLease, memory } from '../../src/limits/limits.ts';
-import { startSqlGateway } from '../../tools/sql-gateway.ts';
+import { startGateway } from '../../gateway/server.ts';
 import { startDatabase } from '../support/database.ts';
+import { TOKEN } from '../support/sql-endpoint.ts';
+import { workerVariables } from '../support/stack.ts';
 
 test('a page without memory at the moment is read with fewer rows if it is large, and waits if it is small', async () => {
   const database = await startDatabase();
-  const password = 'the gateway’s';
-  const gateway = await startSqlGateway({ database: database.url, password, maxConnections: 2 });
-  const named = Object.assign(new URL(database.url), { host: 'db.example.com', password });
+  const gateway = await startGateway({ database: database.url, token: TOKEN, connections: 2 });
   const lease = new RequestLease('account');
-  const db = connect({ DATABASE_URL: named.href, SQL_ENDPOINT: gateway.url }, new QueryStats(), () => lease);
+  const db = connect(workerVariables(gateway), new QueryStats(), () => lease);
   const { signal } = new AbortController();
   const taken = await lease.acquire(memory, memory.roomFor('account') - 1000, signal);
   const encode = csvEncoder({ columns: 1, keyColumns: [] });
@@ -26,6 +26,6 @@ test('a page without memory at the moment is read with fewer rows if it is large
   taken.release();
   expect((await small).rowCount).toBe(1);
   lease.end();
-  await gateway.close();
+  await gateway.close({ now: true });
   await database.stop();
 });

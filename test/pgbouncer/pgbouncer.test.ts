@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../tools/migrations.ts';
 import { WORKER_ROLE } from '../../tools/worker-role.ts';
-import { query } from '../support/database.ts';
+import { migrateServer, query } from '../support/database.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { type GatewayUnderTest, startGateway } from '../support/sql-endpoint.ts';
+import { type GatewayUnderTest, startTestGateway } from '../support/sql-endpoint.ts';
 
 let postgres: TestPostgres;
 let gateway: GatewayUnderTest;
@@ -17,12 +16,12 @@ beforeAll(async () => {
   postgres = await startPostgres();
   const url = await postgres.createDatabase();
   const { pathname } = new URL(await postgres.createDatabase());
-  await migrate(url);
+  await migrateServer(url);
   await query(url, `alter role ${WORKER_ROLE} in database ${pathname.slice(1)} set statement_timeout = '1s'`);
   const pooled = await startPgBouncer(url);
-  gateway = await startGateway(pooled, 10);
-  closing = await startGateway(pooled, 10, false);
-  hurried = await startGateway(Object.assign(new URL(pooled), { pathname }).href, 10);
+  gateway = await startTestGateway(pooled);
+  closing = await startTestGateway(pooled, { cancels: false });
+  hurried = await startTestGateway(Object.assign(new URL(pooled), { pathname }).href);
 });
 afterAll(async () => {
   for (const one of [gateway, closing, hurried]) await one.close();

@@ -3,12 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import { withConnection } from '../../tools/connection.ts';
 import { migrate } from '../../tools/migrations.ts';
+import { WORKER_ROLE } from '../../tools/worker-role.ts';
 import { startPostgres } from './postgres.ts';
 
 /** The environment variable with the URL of the server that the files of a vitest run share. */
 const SHARED_SERVER = 'SURVEY_EXPORT_TEST_POSTGRES';
 /** A database of that server. To copy it takes far less time than to start a server and to migrate a database. */
 const TEMPLATE = 'migrated';
+
+/** With which the Worker logs in to the servers of tests. */
+export const WORKER_LOGIN = { user: WORKER_ROLE, password: 'of the worker' };
 
 /** A migrated database. `url` is the superuser's, `server` its own if it has one, and `stop` breaks open connections. */
 export type RunningDatabase = Awaited<ReturnType<typeof startDatabase>>;
@@ -21,7 +25,7 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
   if (process.env[SHARED_SERVER]) return undefined; // by an earlier project's setup; teardowns run in the reverse order
   const server = await startPostgres({ settings: { max_connections: '300' } });
   await query(server.url, `create database ${TEMPLATE}`);
-  await migrate(new URL(`/${TEMPLATE}`, server.url).href);
+  await migrateServer(new URL(`/${TEMPLATE}`, server.url).href);
   process.env[SHARED_SERVER] = server.url;
   return () => server.stop();
 }
@@ -49,8 +53,14 @@ export async function startDatabase({ ownServer = false, locale }: { ownServer?:
   }
   const server = await startPostgres();
   const url = await server.createDatabase();
-  await migrate(url);
+  await migrateServer(url);
   return { url, server, stop: () => server.stop() };
+}
+
+/** Migrates the first database of a server, which creates the Worker's role. */
+export async function migrateServer(url: string): Promise<void> {
+  await migrate(url);
+  await query(url, `alter role ${WORKER_ROLE} password '${WORKER_LOGIN.password}'`);
 }
 
 /** Runs one statement on a new connection. */

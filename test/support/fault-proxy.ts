@@ -94,7 +94,7 @@ export async function startFaultProxy(target: string) {
       if (!response.writableFinished) abandoned++;
     });
     const changes: Changes = { isForwarded: true, maxBytes: Infinity };
-    const watch = trials.get(trialOf(request) ?? '') ?? all;
+    const watch = trials.get(String(request.headers['trial'] ?? '')) ?? all;
     const exchange = exchangeOf(watch.requests++, request, body, response, changes);
     await watch.fault?.(exchange);
     const { isForwarded, params } = changes;
@@ -151,11 +151,6 @@ export async function startFaultProxy(target: string) {
       await closed;
     },
   };
-}
-
-/** The trial named by a request's connection string. */
-function trialOf({ headers }: IncomingMessage): string | null | undefined {
-  return URL.parse(String(headers['neon-connection-string']))?.searchParams.get('application_name');
 }
 
 async function passBack(upstream: IncomingMessage, response: ServerResponse, changes: Changes): Promise<void> {

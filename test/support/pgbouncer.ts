@@ -1,11 +1,9 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withConnection } from '../../tools/connection.ts';
 import { spawnKilledWithParent } from '../../tools/kill-with-parent.ts';
 import { chownTree, serverUser } from '../../tools/postgres/os-user.ts';
-import { setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
-import { query } from './database.ts';
+import { query, WORKER_LOGIN } from './database.ts';
 import { freePort } from './npm-start.ts';
 import { newFolder } from './once-per-run.ts';
 
@@ -13,17 +11,17 @@ import { newFolder } from './once-per-run.ts';
  * Starts PgBouncer as Neon does, in transaction mode:
  * https://github.com/neondatabase/neon/blob/main/compute/etc/pgbouncer.ini It stops when this process ends.
  *
- * @param databaseUrl superuser URL of a migrated database
- * @returns the URL of the Worker's role, which gets a new password, through PgBouncer
+ * @param databaseUrl URL of a migrated database
+ * @returns the URL of the Worker's role through PgBouncer
  */
 export async function startPgBouncer(databaseUrl: string): Promise<string> {
   process.env['PATH'] += ':/usr/sbin'; // where Debian installs it
   const version = execFileSync('pgbouncer', ['--version'], { encoding: 'utf8' });
-  const direct = await withConnection(databaseUrl, (client) => setWorkerPassword(client, databaseUrl));
+  const direct = new URL(databaseUrl);
   const user = await serverUser(); // like Postgres, it refuses to run as root
   const folder = await newFolder();
   const port = await freePort();
-  await writeFile(join(folder, 'users'), `"${WORKER_ROLE}" "${direct.password}"\n`);
+  await writeFile(join(folder, 'users'), `"${WORKER_LOGIN.user}" "${WORKER_LOGIN.password}"\n`);
   await writeFile(
     join(folder, 'pgbouncer.ini'),
     `[databases]
@@ -50,7 +48,8 @@ log_disconnections = 0
     stdio: ['ignore', 'ignore', 'inherit'],
     onParentExit: 'QUIT',
   });
-  const { href } = Object.assign(direct, { port: String(port) });
+  const { user: username, password } = WORKER_LOGIN;
+  const { href } = Object.assign(direct, { port: String(port), username, password });
   await untilReady(href, child);
   return href;
 }

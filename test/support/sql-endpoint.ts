@@ -1,10 +1,10 @@
+import { startGateway } from '../../gateway/server.ts';
 import { withConnection } from '../../tools/connection.ts';
-import { startSqlGateway } from '../../tools/sql-gateway.ts';
 
-const PASSWORD = 'the gateway’s';
-
-/** Limit of {@link startGateway} for requests and for responses, in bytes. */
+/** Limit of {@link startTestGateway} for requests and for responses, in bytes. */
 export const LIMIT = 64 * 1024;
+/** The gateway's. */
+export const TOKEN = 'a-token-of-thirty-two-characters';
 
 /** Parts of a connection string that differ from the owner's. */
 export interface Identity {
@@ -51,9 +51,10 @@ export class SqlEndpoint {
   /** @param body a text is sent as it is, anything else as JSON */
   async post(body: unknown, headers: Headers = {}, signal?: AbortSignal) {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const driver = { 'Neon-Raw-Text-Output': 'true', 'Neon-Array-Mode': 'true', Authorization: `Bearer ${TOKEN}` };
     const response = await fetch(this.url, {
       method: 'POST',
-      headers: { ...this.as({}), 'Neon-Raw-Text-Output': 'true', 'Neon-Array-Mode': 'true', ...headers },
+      headers: { ...this.as({}), ...driver, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
@@ -85,19 +86,15 @@ export class SqlEndpoint {
 }
 
 /** A gateway, queried as an endpoint. */
-export type GatewayUnderTest = Awaited<ReturnType<typeof startGateway>>;
+export type GatewayUnderTest = Awaited<ReturnType<typeof startTestGateway>>;
 
-/** Starts a gateway for the database at `databaseUrl`. */
-export async function startGateway(databaseUrl: string, maxConnections: number, sendsCancelRequests = true) {
-  const gateway = await startSqlGateway({
-    database: databaseUrl,
-    password: PASSWORD,
-    maxConnections,
-    sendsCancelRequests,
-    maxResponseBytes: LIMIT,
-    maxRequestBytes: LIMIT,
-  });
-  // The database as a client names it. Neon's driver expects a host with a dot.
-  const named = Object.assign(new URL(databaseUrl), { host: 'db.example.com', password: PASSWORD });
-  return Object.assign(new SqlEndpoint(gateway.url, named.href, databaseUrl), { close: () => gateway.close() });
+/** Starts a gateway for the database at `databaseUrl`, whose user is its owner. */
+export async function startTestGateway(databaseUrl: string, options: Partial<Parameters<typeof startGateway>[0]> = {}) {
+  const limits = { maxResponseBytes: LIMIT, maxRequestBytes: LIMIT };
+  const gateway = await startGateway({ database: databaseUrl, token: TOKEN, ...limits, ...options });
+  const { username, password } = new URL(databaseUrl);
+  const [user = '', secret = ''] = [username, password].map(decodeURIComponent);
+  const connection = gateway.connectionString({ user, password: secret });
+  const close = (now = true) => gateway.close({ now });
+  return Object.assign(new SqlEndpoint(gateway.url, connection, databaseUrl), { close });
 }

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
-import { startSqlGateway } from '../../tools/sql-gateway.ts';
-import { startDatabase } from './database.ts';
+import { startGateway } from '../../gateway/server.ts';
+import { startDatabase, WORKER_LOGIN } from './database.ts';
 import { startPgBouncer } from './pgbouncer.ts';
+import { TOKEN } from './sql-endpoint.ts';
 import { startWorker } from './worker.ts';
 
 /** The complete service: the Worker in workerd, the SQL-over-HTTP endpoint, and a database. */
@@ -30,8 +30,8 @@ export type StackOptions = Parameters<typeof startWorker>[1] & {
   readonly ownServer?: boolean;
   /** By which texts in the database sort: see {@link startDatabase}. */
   readonly locale?: string;
-  /** These two as for the SQL-over-HTTP endpoint. */
-  readonly sendsCancelRequests?: boolean;
+  /** These two as for the gateway. */
+  readonly cancels?: boolean;
   readonly maxResponseBytes?: number;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;
@@ -40,6 +40,13 @@ export type StackOptions = Parameters<typeof startWorker>[1] & {
   /** The Worker's module; by default the service's. */
   readonly entry?: string;
 };
+
+/** The Worker's variables for a gateway with this token. */
+export const workerVariables = ({ url, connectionString }: Awaited<ReturnType<typeof startGateway>>) => ({
+  SQL_ENDPOINT: url,
+  SQL_ENDPOINT_HEADERS: JSON.stringify({ Authorization: `Bearer ${TOKEN}` }),
+  DATABASE_URL: connectionString(WORKER_LOGIN),
+});
 
 /** Vitest's global setup: starts one service for all files of the project, with PgBouncer if `npm run pgbouncer` runs it. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
@@ -54,19 +61,18 @@ export async function startStack(options: StackOptions = {}) {
   stack.defer(() => running.stop());
   const { url: databaseUrl, server } = running;
 
-  const password = randomBytes(24).toString('hex');
   const { startProxy, startPooler, entry = 'src/worker.ts', vars, limits, inspector, ...rest } = options;
   const database = (await startPooler?.(databaseUrl)) ?? databaseUrl;
-  const gateway = await startSqlGateway({ database, password, ...rest });
-  stack.defer(() => gateway.close());
+  const gateway = await startGateway({ database, token: TOKEN, ...rest });
+  stack.defer(() => gateway.close({ now: true }));
 
   const worker = await startWorker(entry, {
     limits,
     inspector,
     vars: {
       ...vars,
-      SQL_ENDPOINT: (await startProxy?.(gateway.url)) ?? gateway.url,
-      DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
+      ...workerVariables(gateway),
+      ...(startProxy && { SQL_ENDPOINT: await startProxy(gateway.url) }),
     },
   });
   stack.use(worker);

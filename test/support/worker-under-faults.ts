@@ -44,8 +44,8 @@ function faulty(keys: KVNamespace, name: string | null): KVNamespace {
   return { get, put } as KVNamespace;
 }
 
-function marked(databaseUrl: string, trial: string | null): string {
-  return trial === null ? databaseUrl : `${databaseUrl}?application_name=${trial}`;
+function marked(endpointHeaders: string | undefined, trial: string | null): string {
+  return JSON.stringify({ ...(JSON.parse(endpointHeaders ?? '{}') as object), ...(trial !== null && { trial }) });
 }
 
 export default {
@@ -66,7 +66,7 @@ export default {
         ...env,
         API_KEYS: faulty(env.API_KEYS, headers.get('Test-Key-Cache')),
         EXPORT_RETRY_SECONDS: headers.get('Test-Retry-Seconds') ?? env.EXPORT_RETRY_SECONDS ?? '',
-        DATABASE_URL: marked(env.DATABASE_URL, headers.get('Test-Trial')),
+        SQL_ENDPOINT_HEADERS: marked(env.SQL_ENDPOINT_HEADERS, headers.get('Test-Trial')),
       },
       context,
     );

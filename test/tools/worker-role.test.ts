@@ -173,12 +173,25 @@ describe('npm run db:worker-url', () => {
   });
 });
 
-test('the SQL gateway logs in to the embedded server as the Worker’s role', async () => {
-  const url = await postgres.createDatabase();
-  await migrate(url);
-  const login = await chooseLogin(url, { isEmbedded: true });
-  expect([login.user, await userOf(login.url)]).toEqual([WORKER_ROLE, WORKER_ROLE]);
-});
+test.each([true, false])(
+  'npm start runs statements as the Worker’s role, with its settings (embedded: %s)',
+  async (isEmbedded) => {
+    const url = await postgres.createDatabase();
+    await migrate(url);
+    await query(url, `alter role ${WORKER_ROLE} set search_path = "$user", public, "a b"`);
+    const { database, user: username, password } = await chooseLogin(url, { isEmbedded });
+    const login = Object.assign(new URL(database), { username, password }).href;
+    const select = `select session_user, current_user, current_setting('statement_timeout'), current_setting('search_path')`;
+    const [row] = await query(login, `${select} as path`);
+    const session_user = isEmbedded ? WORKER_ROLE : 'postgres';
+    expect(row).toEqual({
+      session_user,
+      current_user: WORKER_ROLE,
+      current_setting: '65s',
+      path: '"$user", public, "a b"',
+    });
+  },
+);
 
 test('the Worker connects to the pooler of a Neon host, and commands to the host itself, with TLS', () => {
   for (const region of ['us-east-2.aws.neon.tech', 'c-2.eu-central-1.aws.neon.tech', 'eastus2.azure.neon.tech']) {

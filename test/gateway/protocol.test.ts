@@ -1,5 +1,5 @@
 /**
- * What the Worker and Neon's driver expect of a SQL-over-HTTP endpoint, with the details of Neon's proxy that the gateway imitates.
+ * What the Worker and Neon's driver expect of a SQL-over-HTTP endpoint, with the details of Neon's proxy that the gateway has too.
  * The endpoint is the gateway, unless TEST_SQL_ENDPOINT has the URL of another one, such as Neon's, and TEST_SQL_DATABASE the
  * `postgres://` URL of its database's owner. The tests work in a schema and with a role of a random name, which they remove.
  */
@@ -8,7 +8,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pooledHost } from '../../tools/neon-host.ts';
 import { startDatabase } from '../support/database.ts';
-import { type Identity, SqlEndpoint, startGateway } from '../support/sql-endpoint.ts';
+import { type Identity, SqlEndpoint, TOKEN, startTestGateway } from '../support/sql-endpoint.ts';
 
 const CONNECTIONS = 3;
 const MIB = 1024 * 1024;
@@ -26,7 +26,7 @@ await endpoint.directly(
    create table ${name}.notes (id integer primary key, body text);
    insert into ${name}.notes values (1, 'one'), (2, null);
    create table ${name}.log (line text);
-   create role ${name} login password '${decodeURIComponent(password)}'; -- the one password that the gateway accepts
+   create role ${name} login password '${decodeURIComponent(password)}';
    alter role ${name} set enable_bitmapscan = off;
    alter role ${name} set client_connection_check_interval = '1s';
    grant usage on schema ${name} to ${name};
@@ -36,7 +36,7 @@ afterAll(() => endpoint.directly(`drop schema if exists ${name} cascade; drop ro
 
 async function connect(): Promise<SqlEndpoint> {
   const { TEST_SQL_ENDPOINT: url, TEST_SQL_DATABASE: owned } = process.env;
-  if (url === undefined) return startGateway((await startDatabase()).url, CONNECTIONS);
+  if (url === undefined) return startTestGateway((await startDatabase()).url, { connections: CONNECTIONS });
   if (owned === undefined) throw new Error('TEST_SQL_DATABASE is not set');
   const connection = new URL(owned);
   connection.hostname = pooledHost(connection.hostname); // as the Worker's
@@ -112,11 +112,35 @@ describe('a result', () => {
 
 test('Neon’s driver sends parameters of every type, and gets results, and errors with their fields', async () => {
   neonConfig.fetchEndpoint = () => endpoint.url;
+  const authorized = { Authorization: `Bearer ${TOKEN}` };
+  neonConfig.fetchFunction = (url: string, init: { headers: object }) =>
+    fetch(url, { ...init, headers: { ...init.headers, ...authorized } });
   const sql = neon(endpoint.connectionString());
   const values = await sql`select ${1}::int i, ${['a"', null]}::text[] a, ${true}::bool b, ${{ c: 1 }}::jsonb c`;
   expect(values).toEqual([{ i: 1, a: ['a"', null], b: true, c: { c: 1 } }]);
   const error = { name: 'NeonDbError', code: '42703', severity: 'ERROR', position: '8' };
   await expect(sql.query(`select nope from ${name}.notes`)).rejects.toMatchObject(error);
+
+  const insert = (line: string) => sql.query(`insert into ${name}.log values ($1)`, [line]);
+  const modes = sql`select current_setting('transaction_isolation') i, current_setting('transaction_read_only') r`;
+  const options = { isolationLevel: 'RepeatableRead', readOnly: true } as const;
+  expect(await sql.transaction([modes], options)).toEqual([[{ i: 'repeatable read', r: 'on' }]]);
+  await expect(sql.transaction([insert('undone'), sql`select 1 / 0`])).rejects.toMatchObject({ code: '22012' });
+  await sql.transaction([insert('one'), insert('two')]);
+  expect(await endpoint.directly(`delete from ${name}.log where line ~ 'o' returning line`)).toEqual([
+    ['one'],
+    ['two'],
+  ]);
+});
+
+test('a client that asks for no texts gets JSON, and can send it', async () => {
+  const query = `select $1::bool b, $2::int8 i, $3::jsonb j, $4::text[] a, $5::float8 f, $6::int[] n, $7::numeric z`;
+  const object = { 'é"': [1, null, 'x'] };
+  const params = [true, '9007199254740993', object, ['a,"\\{', null], 'NaN', [1, 2], 0.1];
+  const body = JSON.stringify({ query, params }).replace('"9007199254740993"', '9007199254740993');
+  const { text } = await endpoint.post(body, { 'Neon-Raw-Text-Output': '', 'Neon-Array-Mode': '' });
+  const row = { b: true, i: '9007199254740993', j: object, a: ['a,"\\{', null], f: 'NaN', n: [1, 2], z: '0.1' };
+  expect(JSON.parse(text)).toMatchObject({ rows: [row], rowAsArray: false });
 });
 
 describe('status 400, after which the next request is served, is the response to', () => {
@@ -165,7 +189,7 @@ describe('status 400, after which the next request is served, is the response to
   );
 
   test('a request without a body', async () => {
-    expect((await fetch(endpoint.url)).status).toBe(400);
+    expect((await fetch(endpoint.url, { headers: { Authorization: `Bearer ${TOKEN}` } })).status).toBe(400);
   });
 });
 

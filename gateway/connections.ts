@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, type ClientConfig, DatabaseError } from 'pg';
+import { connectFailure, Failure } from './failure.ts';
+import type { Login, Place } from './request.ts';
+import { Semaphore } from './semaphore.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** How long to wait for Postgres to receive a CancelRequest, or to close a connection. */
+const CANCEL_TIMEOUT_MS = 1_000;
+const END_TIMEOUT_MS = 1_000;
+/** How long a connection may be idle; and how long it may be used in all, since a new password applies to new logins only. */
+const IDLE_MS = 60_000;
+const LIFETIME_MS = 10 * 60_000;
+/** After a wrong password, how long the next login that has not succeeded before has to wait. */
+const WRONG_PASSWORD_MS = 1_000;
+
+/** An open connection. */
+interface Session {
+  readonly client: Client;
+  /** A hash of user and password. */
+  readonly login: string;
+  readonly opened: number;
+  timer?: NodeJS.Timeout;
+}
+
+/** Connections to one database, a limited number at a time, which give every request a clean session. */
+export class Connections {
+  readonly place: Place;
+  readonly #config: ClientConfig;
+  readonly #most: number;
+  readonly #cancels: boolean;
+  readonly #turns: Semaphore;
+  /** One at a time, so that passwords cannot be guessed. */
+  readonly #newLogins = new Semaphore(1, 'logins that have not succeeded before');
+  readonly #knownLogins = new Set<string>();
+  /** All that are connected or connecting. */
+  readonly #clients = new Set<Client>();
+  /** The sessions that no request uses. The last is the one that was used last. */
+  #idle: Session[] = [];
+
+  /**
+   * @param database `postgres://` URL; its user and password are not used
+   * @param most how many connections at a time
+   * @param cancels whether a statement is cancelled when its client disconnects. Otherwise only its connection is closed.
+   * @throws Error for a parameter of the URL that cannot be used, such as the path of a certificate
+   */
+  constructor(database: string, most: number, cancels: boolean) {
+    const client = new Client({ connectionString: database }); // never connected: it knows the meaning of the URL
+    const { host, port, database: name = '', ssl } = client;
+    const { options } = (client as unknown as { connectionParameters: { options?: string } }).connectionParameters;
+    this.place = { host, port, database: name };
+    this.#config = { host, port, database: name, ssl, ...(options && { options }) };
+    this.#most = most;
+    this.#cancels = cancels;
+    this.#turns = new Semaphore(most, `all ${most} connections to Postgres`);
+  }
+
+  /**
+   * Runs `work` in a clean session, as soon as there is a connection. A connection is used again only after success. The turn lasts until
+   * the response has ended too, because the result takes memory until then.
+   *
+   * @param signal aborted when the response has ended, or its client has disconnected
+   * @throws Failure or DatabaseError
+   */
+  async run<T>({ user, password }: Login, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
+    const release = await this.#turns.acquire(signal);
+    const ended = signal.aborted ? undefined : once(signal, 'abort');
+    let closed = Promise.resolve();
+    try {
+      const session = await this.#open(user, password, signal);
+      try {
+        signal.throwIfAborted();
+        const result = await work(session.client);
+        closed = this.#reset(session);
+        return result;
+      } catch (error) {
+        closed = this.#abandon(session, error);
+        throw error instanceof DatabaseError || error instanceof Failure
+          ? error
+          : new Failure(400, 'connection closed');
+      }
+    } finally {
+      void Promise.all([closed, ended]).then(release);
+    }
+  }
+
+  /** Whether Postgres accepts connections. Asks for a login, and does not log in. */
+  async isReachable(): Promise<boolean> {
+    const asked = new Error('a password is asked for');
+    const client = this.#newClient({ user: 'healthz', password: () => Promise.reject(asked) });
+    const error = await client.connect().catch((reason: unknown) => reason);
+    socketOf(client).destroy();
+    return error === undefined || error === asked || connectFailure(error).status === 400;
+  }
+
+  /** Closes all connections, whatever they are doing. */
+  close(): void {
+    for (const client of this.#clients) socketOf(client).destroy();
+  }
+
+  /** Takes an idle session of the same login, or opens one. */
+  async #open(user: string, password: string, signal: AbortSignal): Promise<Session> {
+    const login = hash('sha256', `${user}\0${password}`);
+    const index = this.#idle.findLastIndex((session) => session.login === login);
+    const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
+    clearTimeout(idle?.timer);
+    if (idle) return idle;
+    if (this.#clients.size >= this.#most && this.#idle[0]) await this.#end(this.#idle[0]);
+
+    const loggedIn = this.#knownLogins.has(login) ? () => {} : await this.#newLogins.acquire(signal);
+    const client = this.#newClient({ user, password });
+    try {
+      await client.connect();
+      this.#knownLogins.add(login);
+      loggedIn();
+      return { client, login, opened: Date.now() };
+    } catch (error) {
+      socketOf(client).destroy();
+      const failure = connectFailure(error);
+      if (failure.status === 400) this.#knownLogins.delete(login);
+      setTimeout(loggedIn, failure.status === 400 ? WRONG_PASSWORD_MS : 0).unref();
+      throw failure;
+    }
+  }
+
+  #newClient(login: Pick<ClientConfig, 'user' | 'password'>): Client {
+    const timeouts = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true };
+    const client = new Client({ ...this.#config, ...timeouts, ...login });
+    this.#clients.add(client);
+    client.on('error', () => {}); // the connection was lost: what runs on it fails too
+    client.on('end', () => {
+      this.#clients.delete(client);
+      this.#idle = this.#idle.filter((session) => session.client !== client);
+    });
+    return client;
+  }
+
+  /** Removes everything that a request left in the session (settings, temporary tables, locks), so that another can use it. */
+  async #reset(session: Session): Promise<void> {
+    const isOld = Date.now() - session.opened > LIFETIME_MS;
+    const isClean = !isOld && (await session.client.query('DISCARD ALL').catch(() => undefined)); // not in an open transaction
+    if (!isClean) return this.#end(session);
+    session.timer = setTimeout(() => void this.#end(session), IDLE_MS).unref();
+    this.#idle.push(session);
+  }
+
+  /** Ends a session whose statement failed, or whose client has disconnected. */
+  async #abandon(session: Session, error: unknown): Promise<void> {
+    if (this.#cancels && !(error instanceof DatabaseError)) await cancel(session.client);
+    await this.#end(session);
+  }
+
+  async #end({ client, timer }: Session): Promise<void> {
+    clearTimeout(timer);
+    this.#idle = this.#idle.filter((session) => session.client !== client);
+    await Promise.race([client.end(), sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
+    socketOf(client).destroy();
+  }
+}
+
+/** The socket of a connection, which is missing from the types of `pg`. */
+export const socketOf = (client: Client): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
+/**
+ * Sends a CancelRequest, since a statement without rows would not notice that its connection is closed, and waits until the server
+ * has received it: a connection pooler forwards it only while the client that sent the statement is connected. It is sent without TLS,
+ * which Postgres accepts.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
+ */
+async function cancel(client: Client): Promise<void> {
+  // `pg` keeps the connection's key in properties that are missing from its types.
+  const { host, port, processID, secretKey } = client as Client & { processID: number; secretKey: number };
+  const request = Buffer.alloc(16);
+  for (const [index, value] of [16, 80877102, processID, secretKey].entries()) request.writeInt32BE(value, 4 * index);
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  socket.on('error', () => {}).setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+  socket.resume().write(request); // the server closes the connection; if the client does, PgBouncer may drop the request
+  await new Promise((resolve) => socket.once('close', resolve));
+}

@@ -1,0 +1,63 @@
+// npm run gateway: Neon's SQL over HTTP in front of one Postgres database. See docs/deploy.md.
+import { startGateway } from './server.ts';
+
+const HELP = `Usage: npm run gateway
+
+Serves one Postgres database as Neon's SQL over HTTP, for the Worker.
+
+Environment variables:
+  GATEWAY_DATABASE     postgresql://host:port/database?sslmode=verify-full, without user and password: these come with each
+                       request, and Postgres checks them
+  GATEWAY_TOKEN        every request must have it, as "Authorization: Bearer <token>": at least 32 random characters, such as
+                       those of "openssl rand -hex 32"
+  GATEWAY_LISTEN       address:port (default: 127.0.0.1:4444). HTTP without TLS: that is for a reverse proxy or a tunnel
+  GATEWAY_WITHOUT_TLS  "yes" allows an address other than loopback
+  GATEWAY_CONNECTIONS  the most connections to Postgres (default: 20)
+
+On SIGTERM or Ctrl-C, running requests are completed; on a second one, they are not.
+`;
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
+
+/** Reads the settings. @throws Error that names all that are wrong */
+function settings(env: NodeJS.ProcessEnv) {
+  const { GATEWAY_DATABASE: database = '', GATEWAY_TOKEN: token = '' } = env;
+  const url = URL.parse(database);
+  const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(env['GATEWAY_LISTEN'] || '127.0.0.1:4444') ?? [];
+  const connections = Number(env['GATEWAY_CONNECTIONS'] || 20);
+  const problems: string[] = [];
+  if (!url || !/^postgres(?:ql)?:$/.test(url.protocol) || url.username || url.password || url.pathname.length < 2)
+    problems.push('GATEWAY_DATABASE must be postgresql://host:port/database, without user and password');
+  else if (url.hostname && !LOOPBACK.test(url.hostname) && !url.searchParams.has('sslmode'))
+    problems.push('GATEWAY_DATABASE needs sslmode=verify-full, or sslmode=disable in a network that you trust');
+  if (token.length < 32) problems.push('GATEWAY_TOKEN must have at least 32 characters: try "openssl rand -hex 32"');
+  if (!host || Number(port) > 65_535) problems.push('GATEWAY_LISTEN must be an address and a port, as 127.0.0.1:4444');
+  else if (!LOOPBACK.test(host) && env['GATEWAY_WITHOUT_TLS'] !== 'yes')
+    problems.push(
+      'GATEWAY_LISTEN is not loopback: without TLS, passwords and answers can be read on the way. Set GATEWAY_WITHOUT_TLS=yes if that is intended',
+    );
+  if (!Number.isInteger(connections) || connections < 1) problems.push('GATEWAY_CONNECTIONS must be an integer from 1');
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return { database, token, connections, host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+async function run(): Promise<void> {
+  const gateway = await startGateway({
+    ...settings(process.env),
+    log: (line) => process.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
+  });
+  process.stderr.write(`Listening: ${gateway.url}\n`);
+  let isStopping = false;
+  const stop = () => {
+    void gateway.close({ now: isStopping });
+    isStopping = true;
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+}
+
+if (process.argv.length > 2) process.stdout.write(HELP);
+else
+  await run().catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  });

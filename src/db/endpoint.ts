@@ -1,0 +1,52 @@
+import type { DatabaseEnv } from './client.ts';
+import { DatabaseError } from './errors.ts';
+
+/** Where SQL is sent, and with which headers besides the driver's. */
+export interface Endpoint {
+  /** `postgresql://` URL, with the password. */
+  readonly databaseUrl: string;
+  /** Undefined for Neon's, which the driver derives from the URL. */
+  readonly url: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Reads the settings of the database. The password is sent to Neon, or to SQL_ENDPOINT over TLS.
+ *
+ * @throws DatabaseError `not-configured`, whose message has no secret. (The driver's quotes DATABASE_URL.)
+ */
+export function endpointOf({ DATABASE_URL, SQL_ENDPOINT, SQL_ENDPOINT_HEADERS }: DatabaseEnv): Endpoint {
+  if (!DATABASE_URL || !/^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(DATABASE_URL) || !URL.canParse(DATABASE_URL))
+    throw notConfigured(
+      'DATABASE_URL is missing, or lacks a user, password, host or database. Locally, use "npm run dev", which has a database',
+    );
+  if (!SQL_ENDPOINT && !new URL(DATABASE_URL).hostname.endsWith('.neon.tech'))
+    throw notConfigured('DATABASE_URL names a host that is not Neon’s: SQL_ENDPOINT must be the URL of its gateway');
+  if (SQL_ENDPOINT && !isSafe(URL.parse(SQL_ENDPOINT)))
+    throw notConfigured('SQL_ENDPOINT must be an https: URL without user and password (http: only on loopback)');
+  return {
+    databaseUrl: DATABASE_URL,
+    url: SQL_ENDPOINT || undefined,
+    headers: headersOf(SQL_ENDPOINT_HEADERS || '{}'),
+  };
+}
+
+function isSafe(url: URL | null): boolean {
+  if (!url || url.username || url.password) return false;
+  return (
+    url.protocol === 'https:' || (url.protocol === 'http:' && /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname))
+  );
+}
+
+function headersOf(json: string): Record<string, string> {
+  try {
+    const headers = JSON.parse(json) as Record<string, string>;
+    if (Object.values(headers).every((value) => typeof value === 'string'))
+      return Object.fromEntries(new Headers(headers));
+  } catch {
+    // refused as well; the error would quote it
+  }
+  throw notConfigured('SQL_ENDPOINT_HEADERS must be a JSON object of headers, such as {"Authorization":"Bearer …"}');
+}
+
+const notConfigured = (message: string) => new DatabaseError('not-configured', message);

@@ -1,0 +1,302 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { LogLine } from '../../gateway/server.ts';
+import { withConnection } from '../../tools/connection.ts';
+import { LIMIT, startTestGateway, TOKEN } from '../support/sql-endpoint.ts';
+import { startPostgres } from '../support/postgres.ts';
+
+const CONNECTIONS = 3;
+const LONG = 'select pg_sleep(600)';
+const MIB = 1024 * 1024;
+
+describe('the gateway', async () => {
+  const server = await startPostgres();
+  const databaseUrl = await server.createDatabase();
+  const gateway = await startTestGateway(databaseUrl, { connections: CONNECTIONS });
+  afterAll(async () => {
+    await gateway.close();
+    await server.stop();
+  });
+
+  async function startOther(options: Parameters<typeof startTestGateway>[1]) {
+    const other = await startTestGateway(databaseUrl, options);
+    onTestFinished(() => other.close());
+    return other;
+  }
+
+  /** Sessions of the database, other than the one that looks. */
+  const OTHERS = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+  const countLong = async () =>
+    (await gateway.directly(`select ${OTHERS} and query = $1 and state = 'active'`, [LONG])).length;
+  const waiting = () => gateway.directly('select from pg_locks where not granted');
+  const loggedIn = async () => {
+    const query = 'select sessions from pg_stat_database where datname = current_database()';
+    return Number((await gateway.directly(query))[0]?.[0]);
+  };
+
+  test.each([
+    ['none', undefined, ''],
+    ['another', `Bearer ${TOKEN}x`, ''],
+    ['none but in the URL', undefined, `?token=${TOKEN}`],
+  ])('refuses a token that is not its own (%s), without a connection to Postgres', async (_, token, query) => {
+    const before = await loggedIn();
+    const headers = { ...gateway.as({}), ...(token !== undefined && { Authorization: token }) };
+    const response = await fetch(`${gateway.url}${query}`, { method: 'POST', headers, body: '{"query":"select 1"}' });
+    expect([response.status, response.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer']);
+    expect((await loggedIn()) - before).toBe(1); // that of `loggedIn`
+  });
+
+  test.each(['/', '/sql/', '/sql?a=b', '//sql', '/SQL'])('serves /sql only, not %s', async (path) => {
+    const init = { method: 'POST', headers: { ...gateway.as({}), Authorization: `Bearer ${TOKEN}` }, body: '{}' };
+    expect((await fetch(new URL(gateway.url).origin + path, init)).status).toBe(400);
+  });
+
+  test('serves no other host, port and database than its own, and lets nobody slip a parameter in', async () => {
+    const url = new URL(gateway.connectionString());
+    const own = url.href;
+    const login = `postgresql://${url.username}:${url.password}`;
+    const { host, hostname, port, pathname } = url;
+    const refused = [
+      ...[
+        'evil.example',
+        'localhost',
+        '127.1',
+        '0x7f000001',
+        '2130706433',
+        '127.0.0.1.',
+        '127.0.0.01',
+        '[::1]',
+        '127.0.0.2',
+      ],
+      ...['127.0.0.1%00', '127.0.0.1,evil.example', '%31%32%37.0.0.1', '１２７.0.0.1', `x@evil.example`],
+    ].map((other) => `${login}@${other}:${port}${pathname}`);
+    refused.push(
+      `${login}@${hostname}${pathname}`,
+      `${login}@${hostname}:1${pathname}`,
+      `${login}@${host},evil.example:5432${pathname}`,
+      `${login}@evil.example#@${host}${pathname}`,
+      `${login}@evil.example/@${host}${pathname}`,
+      ...['', '/', '/postgres', `${pathname}/x`, `${pathname}%2F`, `/${pathname}`, `${pathname}%00`].map(
+        (path) => `${login}@${host}${path}`,
+      ),
+      ...[
+        'host=evil.example',
+        'hostaddr=192.0.2.1',
+        'port=1',
+        'dbname=postgres',
+        'user=reader',
+        'options=-crole%3Dreader',
+        'service=x',
+      ].map((parameter) => `${own}?sslmode=require&${parameter}`),
+      own.replace('postgresql:', 'https:'),
+      own.replace(`${url.username}:`, `${url.username}%00database%00postgres:`),
+      own.replace(`${url.username}:`, '%zz:'),
+      own.replace(`:${url.password}@`, '@'),
+    );
+    const before = await loggedIn();
+    for (const text of refused) {
+      const failure = await gateway.failure(
+        { query: 'select 1' },
+        { 'Neon-Connection-String': encodeURI(text).replaceAll('%25', '%') },
+      );
+      expect([text, failure]).toMatchObject([
+        text,
+        { status: 400, message: expect.stringMatching(/^invalid connection string/) },
+      ]);
+      expect(JSON.stringify(failure)).not.toContain(url.password);
+    }
+    expect((await loggedIn()) - before).toBe(1);
+    expect(await gateway.rowsOf('select 1', [], { 'Neon-Connection-String': `${own}?sslmode=require` })).toEqual([
+      ['1'],
+    ]);
+  });
+
+  test('refuses a request that is too large, as soon as that is known', async () => {
+    const large = { query: `select '${'x'.repeat(LIMIT * 20)}'` };
+    expect(await gateway.failure(large)).toMatchObject({ status: 413 });
+    const headers = { ...gateway.as({}), Authorization: `Bearer ${TOKEN}` };
+    const endless = request(gateway.url, { method: 'POST', headers });
+    const chunk = Buffer.alloc(LIMIT);
+    Readable.from(
+      (function* () {
+        for (;;) yield chunk;
+      })(),
+    )
+      .pipe(endless)
+      .on('error', () => {});
+    const [response] = (await once(endless, 'response')) as [{ statusCode: number }];
+    expect(response.statusCode).toBe(413);
+    endless.destroy();
+  });
+
+  test('leaves nothing to the next request, also when a client disconnects in a transaction', async () => {
+    const other = await startOther({ connections: 1 });
+    const leftovers = [
+      'prepare left as select 1',
+      'select pg_advisory_lock(7)::text',
+      'declare left cursor with hold for select 1',
+    ];
+    for (const query of [...leftovers, 'listen left', 'set session authorization default; '])
+      await other.post({ query });
+    const leaving = new AbortController();
+    const lost = other.post({ queries: [{ query: 'create table lost ()' }, { query: LONG }] }, {}, leaving.signal);
+    await expect.poll(countLong).toBe(1);
+    leaving.abort();
+    await lost.catch(() => {});
+    const left = `select (select count(*) from pg_prepared_statements), (select count(*) from pg_cursors), to_regclass('lost')::text,
+      (select count(*) from pg_locks where locktype = 'advisory'), (select count(*) from pg_listening_channels()), pg_backend_pid()`;
+    const [row] = await other.rowsOf(left);
+    expect(row?.slice(0, -1)).toEqual(['0', '1', null, '0', '0']); // the cursor is that of this query
+    expect(await countLong()).toBe(0);
+  });
+
+  test('runs no statement of a client that disconnected while it waited for a connection', async () => {
+    const other = await startOther({ connections: 1 });
+    await withConnection(databaseUrl, async (holder) => {
+      await holder.query('select pg_advisory_lock(1)');
+      const first = other.rowsOf('select pg_advisory_xact_lock(1)::text');
+      await expect.poll(waiting).toHaveLength(1);
+      const leaving = new AbortController();
+      const second = other.post({ query: 'create table unwanted ()' }, {}, leaving.signal).catch(() => {});
+      await sleep(300);
+      leaving.abort();
+      await second;
+      await sleep(300);
+      await holder.query('select pg_advisory_unlock(1)');
+      await first;
+    });
+    expect(await other.rowsOf(`select to_regclass('unwanted')::text`)).toEqual([[null]]);
+  });
+
+  test('closes all connections when it is closed, whatever they are running', async () => {
+    const other = await startOther({});
+    other.post({ query: LONG }).catch(() => {});
+    await expect.poll(countLong).toBe(1);
+    await other.close();
+    await expect.poll(countLong).toBe(0);
+    await expect(fetch(other.url)).rejects.toThrow('fetch failed');
+  });
+
+  test('never exceeds the limit of connections: further requests wait, and each gets its own result', async () => {
+    // Counts the connections that have run this statement, and waits.
+    const count = `select $1, pg_advisory_xact_lock_shared(2)::text, count(*)
+      from pg_stat_activity where query = current_query()`;
+    const counts = await withConnection(databaseUrl, async (holder) => {
+      await holder.query('select pg_advisory_lock(2)');
+      const running = Array.from({ length: 4 * CONNECTIONS }, (_, i) => gateway.rowsOf(count, [String(i)]));
+      await expect.poll(waiting).toHaveLength(CONNECTIONS);
+      await holder.query('select pg_advisory_unlock(2)');
+      return Promise.all(running);
+    });
+    expect(counts.map(([row]) => row?.[0])).toEqual(counts.map((_, i) => String(i)));
+    expect(Math.max(...counts.map(([row]) => Number(row?.[2])))).toBe(CONNECTIONS);
+  });
+
+  test('lets a request wait 10 s for a connection, then responds with 503', async () => {
+    const other = await startOther({ connections: 1 });
+    other.post({ query: LONG }).catch(() => {});
+    await expect.poll(countLong).toBe(1);
+    const message = 'all 1 connections to Postgres are in use, and none became free within 10 s';
+    expect(await other.failure({ query: 'select 1' })).toMatchObject({ status: 503, message, code: '' });
+  });
+
+  test('lets wrong passwords wait for each other, but not those that have succeeded', async () => {
+    const before = Date.now();
+    await gateway.rowsOf('select 1');
+    const wrong = [1, 2, 3].map((i) => gateway.failure({ query: 'select 1' }, gateway.as({ password: `wrong${i}` })));
+    await sleep(100);
+    const parallel = [1, 2].map(() => gateway.rowsOf('select pg_backend_pid()::text, pg_sleep(0.1)::text'));
+    await Promise.race([Promise.all(parallel), wrong[1]?.then(() => expect.fail('a wrong password did not wait'))]);
+    const messages = (await Promise.all(wrong)).map(({ status, code, message }) => [status, code, message]);
+    expect(messages).toEqual(Array(3).fill([400, '', 'password authentication failed for user "postgres"']));
+    expect(Date.now() - before).toBeGreaterThanOrEqual(2000); // a lower bound, which load cannot break
+  });
+
+  test('cuts off a client that does not read, and sends large responses a few at a time', async () => {
+    const lines: LogLine[] = [];
+    const other = await startOther({ maxResponseBytes: 64 * MIB, log: (line) => lines.push(line) });
+    const query = `select repeat('x', ${MIB}) from generate_series(1, 20)`;
+    const headers = { ...other.as({}), Authorization: `Bearer ${TOKEN}` };
+    const lazy = Array.from({ length: 4 }, () => {
+      const slow = request(other.url, { method: 'POST', headers });
+      slow.end(JSON.stringify({ query }));
+      return once(slow, 'response').then(([response]) => (response as Readable).pause().on('error', () => {}));
+    });
+    await Promise.all(lazy);
+    const whole = await Promise.all(Array.from({ length: 6 }, () => other.post({ query })));
+    expect(whole.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect(lines.filter(({ end, bytes }) => end === 'client left' && bytes > 20 * MIB)).toHaveLength(4);
+  });
+
+  test('logs a line for each request, without SQL, values, passwords and the token', async () => {
+    const lines: LogLine[] = [];
+    const other = await startOther({ log: (line) => lines.push(line) });
+    const secret = 'a value that nobody may see';
+    await other.post({ query: 'select $1::int', params: [secret] });
+    await other.post({ query: `select '${secret}'` });
+    await other.post({ query: secret }, { Authorization: secret });
+    const line = {
+      durationMs: expect.any(Number),
+      bytes: expect.any(Number),
+      id: expect.stringMatching(/^[\w-]{36}$/),
+      end: 'complete',
+    };
+    await expect.poll(() => lines).toHaveLength(3);
+    expect(lines).toEqual([
+      { ...line, user: 'postgres', status: 400, code: '22P02' },
+      { ...line, user: 'postgres', status: 200 },
+      { ...line, status: 401, error: expect.stringContaining('Authorization') },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('nobody may see');
+  });
+
+  test('replaces its connections when the server closes all of them while they are idle', async () => {
+    await Promise.all([gateway.rowsOf('select 1'), gateway.rowsOf('select 2')]);
+    await gateway.directly(`select pg_terminate_backend(pid) ${OTHERS}`);
+    await expect.poll(() => gateway.directly(`select ${OTHERS}`)).toEqual([]);
+    expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
+  });
+
+  // Last, because the server then closes its other connections as well.
+  test('responds with 400 when a connection is lost without an error of the server', async () => {
+    const lost = gateway.failure({ query: LONG });
+    await expect.poll(countLong).toBe(1);
+    const [[pid] = []] = await gateway.directly('select pid from pg_stat_activity where query = $1', [LONG]);
+    process.kill(Number(pid), 'SIGKILL');
+    expect(await lost).toMatchObject({ status: 400, message: 'connection closed', code: '' });
+  });
+
+  test('has a health check, which needs no token and does not log in', async () => {
+    const health = async () => (await fetch(new URL('/healthz', gateway.url))).status;
+    await expect.poll(health).toBe(200);
+    await server.stop();
+    await expect.poll(health).toBe(503);
+  });
+});
+
+describe('the gateway without a database', () => {
+  const startOn = (port: number) => startTestGateway(`postgres://postgres:secret@127.0.0.1:${port}/postgres`);
+
+  test('returns 500, without the password', async () => {
+    const gateway = await startOn(1);
+    const failure = await gateway.failure({ query: 'select 1' });
+    await gateway.close();
+    expect(failure).toMatchObject({ status: 500, message: expect.stringContaining('ECONNREFUSED'), code: '' });
+    expect(JSON.stringify(failure)).not.toContain('secret');
+  });
+
+  test('closes while a server does not respond', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const gateway = await startOn((silent.address() as AddressInfo).port);
+    const outcome = gateway.post({ query: 'select 1' }).catch(String);
+    await once(silent, 'connection');
+    await gateway.close();
+    silent.close();
+    expect(await outcome).toBe('TypeError: fetch failed');
+  });
+});
