@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,19 +7,18 @@ import type { Login, Place } from './request.ts';
 import { Semaphore } from './semaphore.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** How long to wait for Postgres to receive a CancelRequest, or to close a connection. */
-const CANCEL_TIMEOUT_MS = 1_000;
-const END_TIMEOUT_MS = 1_000;
+/** How long to wait for Postgres when it has little to do: to cancel a statement, to reset a session, to close a connection. */
+const REPLY_TIMEOUT_MS = 1_000;
 /** How long a connection may be idle; and how long it may be used in all, since a new password applies to new logins only. */
 const IDLE_MS = 60_000;
 const LIFETIME_MS = 10 * 60_000;
-/** After a wrong password, how long the next login that has not succeeded before has to wait. */
+/** How long a wrong password keeps its turn, so that passwords cannot be guessed. */
 const WRONG_PASSWORD_MS = 1_000;
 
 /** An open connection. */
 interface Session {
   readonly client: Client;
-  /** A hash of user and password. */
+  /** User and password. */
   readonly login: string;
   readonly opened: number;
   timer?: NodeJS.Timeout;
@@ -31,11 +29,7 @@ export class Connections {
   readonly place: Place;
   readonly #config: ClientConfig;
   readonly #most: number;
-  readonly #cancels: boolean;
   readonly #turns: Semaphore;
-  /** One at a time, so that passwords cannot be guessed. */
-  readonly #newLogins = new Semaphore(1, 'logins that have not succeeded before');
-  readonly #knownLogins = new Set<string>();
   /** All that are connected or connecting. */
   readonly #clients = new Set<Client>();
   /** The sessions that no request uses. The last is the one that was used last. */
@@ -44,17 +38,15 @@ export class Connections {
   /**
    * @param database `postgres://` URL; its user and password are not used
    * @param most how many connections at a time
-   * @param cancels whether a statement is cancelled when its client disconnects. Otherwise only its connection is closed.
    * @throws Error for a parameter of the URL that cannot be used, such as the path of a certificate
    */
-  constructor(database: string, most: number, cancels: boolean) {
+  constructor(database: string, most: number) {
     const client = new Client({ connectionString: database }); // never connected: it knows the meaning of the URL
     const { host, port, database: name = '', ssl } = client;
     const { options } = (client as unknown as { connectionParameters: { options?: string } }).connectionParameters;
     this.place = { host, port, database: name };
     this.#config = { host, port, database: name, ssl, ...(options && { options }) };
     this.#most = most;
-    this.#cancels = cancels;
     this.#turns = new Semaphore(most, `all ${most} connections to Postgres`);
   }
 
@@ -65,12 +57,15 @@ export class Connections {
    * @param signal aborted when the response has ended, or its client has disconnected
    * @throws Failure or DatabaseError
    */
-  async run<T>({ user, password }: Login, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
+  async run<T>(login: Login, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
     const release = await this.#turns.acquire(signal);
     const ended = signal.aborted ? undefined : once(signal, 'abort');
-    let closed = Promise.resolve();
+    let closed: Promise<void> | undefined;
     try {
-      const session = await this.#open(user, password, signal);
+      const session = await this.#open(login).catch((failure: Failure) => {
+        if (failure.status === 400) closed = sleep(WRONG_PASSWORD_MS, undefined, { ref: false });
+        throw failure;
+      });
       try {
         signal.throwIfAborted();
         const result = await work(session.client);
@@ -101,29 +96,20 @@ export class Connections {
     for (const client of this.#clients) socketOf(client).destroy();
   }
 
-  /** Takes an idle session of the same login, or opens one. */
-  async #open(user: string, password: string, signal: AbortSignal): Promise<Session> {
-    const login = hash('sha256', `${user}\0${password}`);
+  /** Takes an idle session of the same login, or opens one. @throws Failure */
+  async #open({ user, password }: Login): Promise<Session> {
+    const login = `${user}\0${password}`;
     const index = this.#idle.findLastIndex((session) => session.login === login);
     const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
     clearTimeout(idle?.timer);
     if (idle) return idle;
     if (this.#clients.size >= this.#most && this.#idle[0]) await this.#end(this.#idle[0]);
-
-    const loggedIn = this.#knownLogins.has(login) ? () => {} : await this.#newLogins.acquire(signal);
     const client = this.#newClient({ user, password });
-    try {
-      await client.connect();
-      this.#knownLogins.add(login);
-      loggedIn();
-      return { client, login, opened: Date.now() };
-    } catch (error) {
+    await client.connect().catch((error: unknown) => {
       socketOf(client).destroy();
-      const failure = connectFailure(error);
-      if (failure.status === 400) this.#knownLogins.delete(login);
-      setTimeout(loggedIn, failure.status === 400 ? WRONG_PASSWORD_MS : 0).unref();
-      throw failure;
-    }
+      throw connectFailure(error);
+    });
+    return { client, login, opened: Date.now() };
   }
 
   #newClient(login: Pick<ClientConfig, 'user' | 'password'>): Client {
@@ -141,25 +127,28 @@ export class Connections {
   /** Removes everything that a request left in the session (settings, temporary tables, locks), so that another can use it. */
   async #reset(session: Session): Promise<void> {
     const isOld = Date.now() - session.opened > LIFETIME_MS;
-    const isClean = !isOld && (await session.client.query('DISCARD ALL').catch(() => undefined)); // not in an open transaction
-    if (!isClean) return this.#end(session);
+    const reset = session.client.query('DISCARD ALL').catch(() => undefined); // fails if a transaction was left open
+    if (isOld || !(await withinReplyTime(reset))) return this.#end(session);
     session.timer = setTimeout(() => void this.#end(session), IDLE_MS).unref();
     this.#idle.push(session);
   }
 
   /** Ends a session whose statement failed, or whose client has disconnected. */
   async #abandon(session: Session, error: unknown): Promise<void> {
-    if (this.#cancels && !(error instanceof DatabaseError)) await cancel(session.client);
+    if (!(error instanceof DatabaseError)) await cancel(session.client);
     await this.#end(session);
   }
 
   async #end({ client, timer }: Session): Promise<void> {
     clearTimeout(timer);
     this.#idle = this.#idle.filter((session) => session.client !== client);
-    await Promise.race([client.end(), sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
+    await withinReplyTime(client.end());
     socketOf(client).destroy();
   }
 }
+
+const withinReplyTime = <T>(reply: Promise<T>) =>
+  Promise.race([reply, sleep(REPLY_TIMEOUT_MS, undefined, { ref: false })]);
 
 /** The socket of a connection, which is missing from the types of `pg`. */
 export const socketOf = (client: Client): Socket =>
@@ -177,7 +166,7 @@ async function cancel(client: Client): Promise<void> {
   const request = Buffer.alloc(16);
   for (const [index, value] of [16, 80877102, processID, secretKey].entries()) request.writeInt32BE(value, 4 * index);
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  socket.on('error', () => {}).setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+  socket.on('error', () => {}).setTimeout(REPLY_TIMEOUT_MS, () => socket.destroy());
   socket.resume().write(request); // the server closes the connection; if the client does, PgBouncer may drop the request
   await new Promise((resolve) => socket.once('close', resolve));
 }

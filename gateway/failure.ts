@@ -13,29 +13,25 @@ export class Failure extends Error {
   }
 
   /** The body of the response. Where Neon's proxy has null, this has no field: its driver treats both alike. */
-  get body(): Buffer {
-    return Buffer.from(JSON.stringify({ code: '', severity: '', ...this.fields, message: this.message }));
+  get json(): string {
+    return JSON.stringify({ code: '', severity: '', ...this.fields, message: this.message });
   }
 }
 
 /** Converts an error of a statement: 400, or 500 for a defect of this program. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  if (error instanceof DatabaseError) return new Failure(400, error.message, error);
-  return new Failure(500, messageOf(error));
+  return error instanceof DatabaseError ? new Failure(400, error.message, error) : new Failure(500, messageOf(error));
 }
 
-const INVALID_PASSWORD = '28P01';
-
 /**
- * Converts an error of connecting to Postgres: 400 if Postgres refuses the login (SQLSTATE class 28) or has no such database (3D), and
- * 500 if it cannot be reached or cannot serve now. As in Neon's proxy, a wrong password has no SQLSTATE.
+ * Converts an error of connecting to Postgres: 400 if the login is refused (SQLSTATE class 28) or there is no such database (3D), and 500
+ * if Postgres cannot be reached or cannot serve now. As with Neon's proxy, a wrong password (28P01) has no SQLSTATE.
  */
 export function connectFailure(error: unknown): Failure {
   if (!(error instanceof DatabaseError)) return new Failure(500, `error connecting to server: ${messageOf(error)}`);
   const { code = '', message, severity } = error;
-  if (code === INVALID_PASSWORD) return new Failure(400, message);
-  return new Failure(/^(?:28|3D)/.test(code) ? 400 : 500, message, { code, severity });
+  return new Failure(/^(?:28|3D)/.test(code) ? 400 : 500, message, code === '28P01' ? {} : { code, severity });
 }
 
 /** `localhost` has two addresses: if both refuse the connection, the error has a message for each, and none of its own. */

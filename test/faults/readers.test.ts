@@ -8,8 +8,7 @@ import { lineOf } from '../support/request-log.ts';
 import { readZip } from '../support/xlsx.ts';
 import { FEW_RETRIES, isLaterPage, startFaultyService } from './service.ts';
 
-// Cancel requests need not reach Postgres: a connection that is closed is enough.
-const service = await startFaultyService({ cancels: false });
+const service = await startFaultyService();
 
 /** Of text that hardly compresses: more than sockets and the pages read ahead can hold, even as gzip. */
 const ROWS = 9_000;

@@ -94,7 +94,6 @@ describe('the gateway', async () => {
       ].map((parameter) => `${own}?sslmode=require&${parameter}`),
       own.replace('postgresql:', 'https:'),
       own.replace(`${url.username}:`, `${url.username}%00database%00postgres:`),
-      own.replace(`${url.username}:`, '%zz:'),
       own.replace(`:${url.password}@`, '@'),
     );
     const before = await loggedIn();
@@ -204,21 +203,20 @@ describe('the gateway', async () => {
     expect(await other.failure({ query: 'select 1' })).toMatchObject({ status: 503, message, code: '' });
   });
 
-  test('lets wrong passwords wait for each other, but not those that have succeeded', async () => {
-    const before = Date.now();
-    await gateway.rowsOf('select 1');
-    const wrong = [1, 2, 3].map((i) => gateway.failure({ query: 'select 1' }, gateway.as({ password: `wrong${i}` })));
-    await sleep(100);
-    const parallel = [1, 2].map(() => gateway.rowsOf('select pg_backend_pid()::text, pg_sleep(0.1)::text'));
-    await Promise.race([Promise.all(parallel), wrong[1]?.then(() => expect.fail('a wrong password did not wait'))]);
-    const messages = (await Promise.all(wrong)).map(({ status, code, message }) => [status, code, message]);
-    expect(messages).toEqual(Array(3).fill([400, '', 'password authentication failed for user "postgres"']));
-    expect(Date.now() - before).toBeGreaterThanOrEqual(2000); // a lower bound, which load cannot break
+  test('lets wrong passwords wait for each other', async () => {
+    const other = await startOther({ connections: 1 });
+    const begun = Date.now();
+    const guess = (password: string) => other.failure({ query: 'select 1' }, other.as({ password }));
+    const failures = await Promise.all(['a', 'b', 'c'].map(guess));
+    const message = 'password authentication failed for user "postgres"';
+    for (const failure of failures) expect(failure).toMatchObject({ status: 400, code: '', message });
+    expect(Date.now() - begun).toBeGreaterThanOrEqual(1900); // a lower bound, which load cannot break
+    expect(await other.rowsOf('select 1')).toEqual([['1']]);
   });
 
   test('cuts off a client that does not read, and sends large responses a few at a time', async () => {
     const lines: LogLine[] = [];
-    const other = await startOther({ maxResponseBytes: 64 * MIB, log: (line) => lines.push(line) });
+    const other = await startOther({ maxBytes: 64 * MIB, log: (line) => lines.push(line) });
     const query = `select repeat('x', ${MIB}) from generate_series(1, 20)`;
     const headers = { ...other.as({}), Authorization: `Bearer ${TOKEN}` };
     const lazy = Array.from({ length: 4 }, () => {

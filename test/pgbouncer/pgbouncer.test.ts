@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WORKER_ROLE } from '../../tools/worker-role.ts';
 import { migrateServer, query } from '../support/database.ts';
@@ -7,8 +9,8 @@ import { type GatewayUnderTest, startTestGateway } from '../support/sql-endpoint
 
 let postgres: TestPostgres;
 let gateway: GatewayUnderTest;
-/** Closes connections, and sends no cancel requests. */
-let closing: GatewayUnderTest;
+/** The URL of the Worker's role. */
+let pooled: string;
 /** For a database in which the role's statements end after 1 s. */
 let hurried: GatewayUnderTest;
 
@@ -18,13 +20,12 @@ beforeAll(async () => {
   const { pathname } = new URL(await postgres.createDatabase());
   await migrateServer(url);
   await query(url, `alter role ${WORKER_ROLE} in database ${pathname.slice(1)} set statement_timeout = '1s'`);
-  const pooled = await startPgBouncer(url);
+  pooled = await startPgBouncer(url);
   gateway = await startTestGateway(pooled);
-  closing = await startTestGateway(pooled, { cancels: false });
   hurried = await startTestGateway(Object.assign(new URL(pooled), { pathname }).href);
 });
 afterAll(async () => {
-  for (const one of [gateway, closing, hurried]) await one.close();
+  for (const one of [gateway, hurried]) await one.close();
   await postgres.stop();
 });
 
@@ -41,17 +42,21 @@ test('a statement is cancelled after the role’s statement_timeout', async () =
   expect(await hurried.failure({ query: 'select pg_sleep(30)' })).toMatchObject({ status: 400, code: '57014' });
 });
 
-test.each([
-  ['is cancelled', () => gateway],
-  ['ends without a cancel request', () => closing],
-])('a statement %s when the client disconnects', async (_, endpoint) => {
-  const long = 'select pg_sleep(59)';
-  const running = () =>
-    query(postgres.url, `select from pg_stat_activity where query = $1 and state = 'active'`, [long]);
-  const client = new AbortController();
-  const response = endpoint().post({ query: long }, {}, client.signal);
-  await expect.poll(running).toHaveLength(1);
-  client.abort();
-  await expect(response).rejects.toThrow('aborted');
-  await expect.poll(running, { timeout: 15_000 }).toEqual([]);
-});
+test.each(['is cancelled', 'ends without a cancel request'])(
+  'a statement %s when the client disconnects',
+  async (how) => {
+    const long = 'select pg_sleep(59)';
+    const running = () =>
+      query(postgres.url, `select from pg_stat_activity where query = $1 and state = 'active'`, [long]);
+    const client = new AbortController();
+    const lost = new Client({ connectionString: pooled, stream: () => new Socket({ signal: client.signal }) });
+    const response =
+      how === 'is cancelled'
+        ? gateway.post({ query: long }, {}, client.signal)
+        : lost.connect().then(() => lost.on('error', () => {}).query(long));
+    await expect.poll(running).toHaveLength(1);
+    client.abort();
+    await expect(response).rejects.toThrow('aborted');
+    await expect.poll(running, { timeout: 15_000 }).toEqual([]);
+  },
+);

@@ -90,8 +90,7 @@ export type GatewayUnderTest = Awaited<ReturnType<typeof startTestGateway>>;
 
 /** Starts a gateway for the database at `databaseUrl`, whose user is its owner. */
 export async function startTestGateway(databaseUrl: string, options: Partial<Parameters<typeof startGateway>[0]> = {}) {
-  const limits = { maxResponseBytes: LIMIT, maxRequestBytes: LIMIT };
-  const gateway = await startGateway({ database: databaseUrl, token: TOKEN, ...limits, ...options });
+  const gateway = await startGateway({ database: databaseUrl, token: TOKEN, maxBytes: LIMIT, ...options });
   const { username, password } = new URL(databaseUrl);
   const [user = '', secret = ''] = [username, password].map(decodeURIComponent);
   const connection = gateway.connectionString({ user, password: secret });

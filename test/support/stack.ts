@@ -30,9 +30,8 @@ export type StackOptions = Parameters<typeof startWorker>[1] & {
   readonly ownServer?: boolean;
   /** By which texts in the database sort: see {@link startDatabase}. */
   readonly locale?: string;
-  /** These two as for the gateway. */
-  readonly cancels?: boolean;
-  readonly maxResponseBytes?: number;
+  /** As for the gateway. */
+  readonly maxBytes?: number;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;
   /** Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's role through it */
