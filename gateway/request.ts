@@ -30,8 +30,8 @@ export interface Batch {
 }
 
 export interface Limits {
-  /** A longer request fails with 413, and a longer response with 507, except that one row can be longer, as with Neon. */
-  readonly maxBytes: number;
+  /** A longer response fails with 507. One row can be longer, as with Neon. */
+  readonly maxResponseBytes: number;
   /** How many large requests, and large responses, can be in memory. The rest of one is not read until its turn comes. */
   readonly largeRequests: Semaphore;
   readonly largeResponses: Semaphore;
@@ -73,20 +73,23 @@ export function loginOf(headers: IncomingHttpHeaders, place: Place): Login {
   return { user, password };
 }
 
+/** As Neon. */
+export const MAX_BYTES = 64 * 1024 * 1024;
+
 /** A larger request takes one of the turns for large ones. */
 const SMALL_BYTES = 64 * 1024;
 
 /** Reads the body of a request. @throws Failure 413 as soon as it is known to be too large */
-export async function readBody(request: IncomingMessage, { maxBytes, largeRequests, signal }: Limits): Promise<string> {
-  const tooLarge = () => new Failure(413, `request is too large (max is ${maxBytes} bytes)`);
-  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
+export async function readBody(request: IncomingMessage, { largeRequests, signal }: Limits): Promise<string> {
+  const tooLarge = () => new Failure(413, `request is too large (max is ${MAX_BYTES} bytes)`);
+  if (Number(request.headers['content-length']) > MAX_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
   // The request is not destroyed with the iterator: its response is still to be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     if (size <= SMALL_BYTES && size + chunk.length > SMALL_BYTES) await largeRequests.hold(signal);
     size += chunk.length;
-    if (size > maxBytes) throw tooLarge();
+    if (size > MAX_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -53,7 +53,7 @@ async function run(
   { query: text, params: values }: Statement,
   client: Client,
   body: Body,
-  { maxBytes, largeResponses, signal }: Limits,
+  { maxResponseBytes, largeResponses, signal }: Limits,
 ): Promise<void> {
   const config = { text, values, types, rowMode: 'array', queryMode: 'extended' } as const;
   const query = new Query<(string | null)[]>(config);
@@ -80,7 +80,8 @@ async function run(
         largeResponses.hold(signal).then(() => socket.resume(), refuse);
       }
     }
-    if (body.bytes > maxBytes) refuse(new Failure(507, `response is too large (max is ${maxBytes} bytes)`));
+    if (body.bytes > maxResponseBytes)
+      refuse(new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`));
     rows.push(row);
     length += '[],'.length;
     for (const cell of row) length += (cell ?? 'null').length + '"",'.length;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { DatabaseError } from 'pg';
 import { Connections } from './connections.ts';
 import { Failure, failureOf } from './failure.ts';
-import { batchOf, connectionString, hasToken, type Login, loginOf, readBody } from './request.ts';
+import { batchOf, connectionString, hasToken, type Login, loginOf, MAX_BYTES, readBody } from './request.ts';
 import { Body, responseTo } from './result.ts';
 import { Semaphore } from './semaphore.ts';
 
@@ -20,8 +20,8 @@ export interface GatewayOptions {
   readonly port?: number;
   /** Connections to Postgres at a time, and so requests at a time: 20 by default. */
   readonly connections?: number;
-  /** The most bytes of a request, and of a response: 64 MiB by default, as with Neon. */
-  readonly maxBytes?: number;
+  /** The most bytes of a response: 64 MiB by default, as with Neon. */
+  readonly maxResponseBytes?: number;
   /** Is called with each request when its response has ended. */
   readonly log?: (line: LogLine) => void;
 }
@@ -45,7 +45,6 @@ export interface LogLine {
   error?: string;
 }
 
-const MIB = 1024 * 1024;
 /** Large requests, and large responses, that are in memory at a time. */
 const LARGE_AT_A_TIME = 4;
 /** What a client must send within this time, in milliseconds: its headers; all of its request. */
@@ -80,7 +79,8 @@ const HEALTH_MS = 1_000;
  * Unlike Neon's proxy, it requires a token (401) and a connection string that names the host, port and database of `database`. There is
  * no CORS, since a token does not belong in a browser. `GET /healthz` is 200 when Postgres can be reached, otherwise 503.
  */
-export async function startGateway({ host = '127.0.0.1', port = 0, maxBytes = 64 * MIB, ...options }: GatewayOptions) {
+export async function startGateway({ host = '127.0.0.1', port = 0, ...options }: GatewayOptions) {
+  const { maxResponseBytes = MAX_BYTES } = options;
   const connections = new Connections(options.database, options.connections ?? 20);
   const largeRequests = new Semaphore(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large requests`);
   const largeResponses = new Semaphore(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large responses`);
@@ -97,7 +97,7 @@ export async function startGateway({ host = '127.0.0.1', port = 0, maxBytes = 64
     if (url !== '/sql' || method !== 'POST') throw new Failure(400, 'expected POST /sql or GET /healthz');
     const login = loginOf(headers, connections.place);
     line.user = login.user;
-    const limits = { maxBytes, largeRequests, largeResponses, signal };
+    const limits = { maxResponseBytes, largeRequests, largeResponses, signal };
     const batch = batchOf(headers, await readBody(request, limits));
     return connections.run(login, signal, (client) => responseTo(batch, client, limits));
   }

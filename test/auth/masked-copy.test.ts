@@ -27,7 +27,7 @@ const LIMITS_PER_DATABASE = 12;
 /** Fewer than the scans of an account that may run or wait. */
 const AT_A_TIME = 4;
 /** So that most files take several results of the database. */
-const SMALL = { maxBytes: 40_000 };
+const SMALL = { maxResponseBytes: 40_000 };
 const LOCALES = ['C', 'da', 'und'];
 
 /** In several scripts; some look like pseudonyms. */

@@ -164,7 +164,11 @@ test('a redirect of the SQL endpoint is not followed, because the request has th
   for (const status of [301, 302, 303, 307, 308]) {
     service.proxy.inject((exchange) => exchange.reply(status, '', { location }));
     const response = await fetchSummary();
-    expect([status, response.status, response.headers.get('X-Error-Code')]).toEqual([status, 500, 'internal_error']);
+    expect([status, response.status, response.headers.get('X-Error-Code')]).toEqual([
+      status,
+      503,
+      'database_unavailable',
+    ]);
   }
   other.close();
   expect(followed).toEqual([]);

@@ -1,8 +1,8 @@
 import { startGateway } from '../../gateway/server.ts';
 import { withConnection } from '../../tools/connection.ts';
 
-/** Limit of {@link startTestGateway} for requests and for responses, in bytes. */
-export const LIMIT = 64 * 1024;
+/** Limit of {@link startTestGateway} for responses, in bytes. */
+const LIMIT = 64 * 1024;
 /** The gateway's. */
 export const TOKEN = 'a-token-of-thirty-two-characters';
 
@@ -90,7 +90,7 @@ export type GatewayUnderTest = Awaited<ReturnType<typeof startTestGateway>>;
 
 /** Starts a gateway for the database at `databaseUrl`, whose user is its owner. */
 export async function startTestGateway(databaseUrl: string, options: Partial<Parameters<typeof startGateway>[0]> = {}) {
-  const gateway = await startGateway({ database: databaseUrl, token: TOKEN, maxBytes: LIMIT, ...options });
+  const gateway = await startGateway({ database: databaseUrl, token: TOKEN, maxResponseBytes: LIMIT, ...options });
   const { username, password } = new URL(databaseUrl);
   const [user = '', secret = ''] = [username, password].map(decodeURIComponent);
   const connection = gateway.connectionString({ user, password: secret });

@@ -31,7 +31,7 @@ export type StackOptions = Parameters<typeof startWorker>[1] & {
   /** By which texts in the database sort: see {@link startDatabase}. */
   readonly locale?: string;
   /** As for the gateway. */
-  readonly maxBytes?: number;
+  readonly maxResponseBytes?: number;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;
   /** Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's role through it */
