@@ -59,13 +59,10 @@ export class Connections {
    */
   async run<T>(login: Login, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
     const release = await this.#turns.acquire(signal);
-    const ended = signal.aborted ? undefined : once(signal, 'abort');
+    const ended = once(signal, 'abort');
     let closed: Promise<void> | undefined;
     try {
-      const session = await this.#open(login).catch((failure: Failure) => {
-        if (failure.status === 400) closed = sleep(WRONG_PASSWORD_MS, undefined, { ref: false });
-        throw failure;
-      });
+      const session = await this.#open(login);
       try {
         signal.throwIfAborted();
         const result = await work(session.client);

@@ -87,7 +87,8 @@ export async function readBody(request: IncomingMessage, { largeRequests, signal
   let size = 0;
   // The request is not destroyed with the iterator: its response is still to be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    if (size <= SMALL_BYTES && size + chunk.length > SMALL_BYTES) await largeRequests.hold(signal);
+    if (size <= SMALL_BYTES && size + chunk.length > SMALL_BYTES)
+      signal.addEventListener('abort', await largeRequests.acquire(signal));
     size += chunk.length;
     if (size > MAX_BYTES) throw tooLarge();
     chunks.push(chunk);

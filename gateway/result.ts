@@ -77,7 +77,8 @@ async function run(
       flush((result as QueryArrayResult).fields);
       if (wasSmall && body.bytes > SMALL_BYTES) {
         const socket = socketOf(client).pause();
-        largeResponses.hold(signal).then(() => socket.resume(), refuse);
+        const holdTurn = largeResponses.acquire(signal).then((end) => signal.addEventListener('abort', end));
+        holdTurn.then(() => socket.resume(), refuse);
       }
     }
     if (body.bytes > maxResponseBytes)

@@ -18,26 +18,21 @@ export class Semaphore {
   /**
    * Takes a turn.
    *
-   * @returns a function that ends it, to be called once
-   * @throws Failure 503 when none has come within 10 s
-   * @throws the signal's reason when it is aborted before
+   * @returns what ends the turn; to be called once
+   * @throws Failure 503 when none has come within 10 s, and the signal's reason when it is aborted before
    */
   async acquire(signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
-    if (this.#free > 0) this.#free--;
-    else await this.#next(signal);
-    return () => {
+    const end = () => {
       const next = this.#waiting.shift();
       if (next) next();
       else this.#free++;
     };
-  }
-
-  /** Takes a turn that ends when the signal is aborted. Throws as {@link acquire} does. */
-  async hold(signal: AbortSignal): Promise<void> {
-    const end = await this.acquire(signal);
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end);
+    signal.throwIfAborted();
+    if (this.#free > 0) this.#free--;
+    else await this.#next(signal);
+    if (!signal.aborted) return end;
+    end();
+    throw signal.reason;
   }
 
   #next(signal: AbortSignal): Promise<void> {

@@ -141,7 +141,7 @@ describe('npm start', () => {
       const [method = '', path = ''] = request.split(' ');
       const responses = others.map((other) => fetch(`http://127.0.0.1:${other}${path}`, { method, headers }));
       const statuses = (await Promise.all(responses)).map(({ status }) => status);
-      expect({ request, statuses: statuses.toSorted((a, b) => a - b) }).toEqual({ request, statuses: [400, 403] });
+      expect({ request, statuses: statuses.toSorted((a, b) => a - b) }).toEqual({ request, statuses: [401, 403] });
     }
   });
 
