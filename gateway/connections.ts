@@ -12,7 +12,7 @@ const REPLY_TIMEOUT_MS = 1_000;
 /** How long a connection may be idle; and how long it may be used in all, since a new password applies to new logins only. */
 const IDLE_MS = 60_000;
 const LIFETIME_MS = 10 * 60_000;
-/** How long a wrong password keeps its turn, so that passwords cannot be guessed. */
+/** How long a wrong password waits for its response, and keeps its turn: passwords cannot be guessed fast. */
 const WRONG_PASSWORD_MS = 1_000;
 
 /** An open connection. */
@@ -32,27 +32,28 @@ export class Connections {
   readonly #turns: Semaphore;
   /** All that are connected or connecting. */
   readonly #clients = new Set<Client>();
-  /** The sessions that no request uses. The last is the one that was used last. */
+  /** The sessions that no request uses, by when they were last used. */
   #idle: Session[] = [];
 
-  /**
-   * @param database `postgres://` URL; its user and password are not used
-   * @param most how many connections at a time
-   * @throws Error for a parameter of the URL that cannot be used, such as the path of a certificate
-   */
+  /** @param database `postgres://` URL. @param most connections at a time. @throws Error for a certificate that cannot be read */
   constructor(database: string, most: number) {
     const client = new Client({ connectionString: database }); // never connected: it knows the meaning of the URL
     const { host, port, database: name = '', ssl } = client;
     const { options } = (client as unknown as { connectionParameters: { options?: string } }).connectionParameters;
     this.place = { host, port, database: name };
-    this.#config = { host, port, database: name, ssl, ...(options && { options }) };
+    const fixed = {
+      application_name: 'survey-export-gateway',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+    };
+    this.#config = { host, port, database: name, ssl, ...(options && { options }), ...fixed };
     this.#most = most;
     this.#turns = new Semaphore(most, `all ${most} connections to Postgres`);
   }
 
   /**
-   * Runs `work` in a clean session, as soon as there is a connection. A connection is used again only after success. The turn lasts until
-   * the response has ended too, because the result takes memory until then.
+   * Runs `work` in a clean session, in its turn, which lasts until the response has ended: until then it takes memory. A session is used
+   * again only after success.
    *
    * @param signal aborted when the response has ended, or its client has disconnected
    * @throws Failure or DatabaseError
@@ -69,10 +70,9 @@ export class Connections {
         closed = this.#reset(session);
         return result;
       } catch (error) {
-        closed = this.#abandon(session, error);
-        throw error instanceof DatabaseError || error instanceof Failure
-          ? error
-          : new Failure(400, 'connection closed');
+        const isPostgres = error instanceof DatabaseError;
+        closed = this.#end(session, !isPostgres);
+        throw isPostgres || error instanceof Failure ? error : new Failure(400, 'connection closed');
       }
     } finally {
       void Promise.all([closed, ended]).then(release);
@@ -102,16 +102,17 @@ export class Connections {
     if (idle) return idle;
     if (this.#clients.size >= this.#most && this.#idle[0]) await this.#end(this.#idle[0]);
     const client = this.#newClient({ user, password });
-    await client.connect().catch((error: unknown) => {
+    await client.connect().catch(async (error: unknown) => {
       socketOf(client).destroy();
-      throw connectFailure(error);
+      const failure = connectFailure(error);
+      if (failure.status === 400) await sleep(WRONG_PASSWORD_MS);
+      throw failure;
     });
     return { client, login, opened: Date.now() };
   }
 
   #newClient(login: Pick<ClientConfig, 'user' | 'password'>): Client {
-    const timeouts = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true };
-    const client = new Client({ ...this.#config, ...timeouts, ...login });
+    const client = new Client({ ...this.#config, ...login });
     this.#clients.add(client);
     client.on('error', () => {}); // the connection was lost: what runs on it fails too
     client.on('end', () => {
@@ -130,15 +131,11 @@ export class Connections {
     this.#idle.push(session);
   }
 
-  /** Ends a session whose statement failed, or whose client has disconnected. */
-  async #abandon(session: Session, error: unknown): Promise<void> {
-    if (!(error instanceof DatabaseError)) await cancel(session.client);
-    await this.#end(session);
-  }
-
-  async #end({ client, timer }: Session): Promise<void> {
+  /** @param cancels whether a statement may be running */
+  async #end({ client, timer }: Session, cancels = false): Promise<void> {
     clearTimeout(timer);
     this.#idle = this.#idle.filter((session) => session.client !== client);
+    if (cancels) await cancel(client);
     await withinReplyTime(client.end());
     socketOf(client).destroy();
   }

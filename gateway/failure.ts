@@ -24,14 +24,12 @@ export function failureOf(error: unknown): Failure {
   return error instanceof DatabaseError ? new Failure(400, error.message, error) : new Failure(500, messageOf(error));
 }
 
-/**
- * Converts an error of connecting to Postgres: 400 if the login is refused (SQLSTATE class 28) or there is no such database (3D), and 500
- * if Postgres cannot be reached or cannot serve now. As with Neon's proxy, a wrong password (28P01) has no SQLSTATE.
- */
+/** Converts an error of connecting: 400 if Postgres refuses the login (28) or has no such database (3D), otherwise 500, as Neon's proxy. */
 export function connectFailure(error: unknown): Failure {
   if (!(error instanceof DatabaseError)) return new Failure(500, `error connecting to server: ${messageOf(error)}`);
   const { code = '', message, severity } = error;
-  return new Failure(/^(?:28|3D)/.test(code) ? 400 : 500, message, code === '28P01' ? {} : { code, severity });
+  const fields = code === '28P01' ? {} : { code, severity }; // Neon's proxy has no SQLSTATE for a wrong password
+  return new Failure(/^(?:28|3D)/.test(code) ? 400 : 500, message, fields);
 }
 
 /** `localhost` has two addresses: if both refuse the connection, the error has a message for each, and none of its own. */

@@ -34,7 +34,7 @@ function settings(env: NodeJS.ProcessEnv) {
   if (!host || Number(port) > 65_535) problems.push('GATEWAY_LISTEN must be an address and a port, as 127.0.0.1:4444');
   else if (!LOOPBACK.test(host) && env['GATEWAY_WITHOUT_TLS'] !== 'yes')
     problems.push(
-      'GATEWAY_LISTEN is not loopback: without TLS, passwords and answers can be read on the way. Set GATEWAY_WITHOUT_TLS=yes if that is intended',
+      'GATEWAY_LISTEN would accept passwords without TLS beyond loopback. Set GATEWAY_WITHOUT_TLS=yes to allow it',
     );
   if (!Number.isInteger(connections) || connections < 1) problems.push('GATEWAY_CONNECTIONS must be an integer from 1');
   if (problems.length > 0) throw new Error(problems.join('\n'));
@@ -47,12 +47,11 @@ async function run(): Promise<void> {
     log: (line) => process.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
   });
   process.stderr.write(`Listening: ${gateway.url}\n`);
-  let isStopping = false;
-  const stop = () => {
-    void gateway.close({ now: isStopping });
-    isStopping = true;
-  };
-  process.on('SIGTERM', stop).on('SIGINT', stop);
+  for (const signal of ['SIGTERM', 'SIGINT'])
+    process.once(signal, () => {
+      void gateway.close();
+      process.once(signal, () => void gateway.close({ now: true }));
+    });
 }
 
 if (process.argv.length > 2) process.stdout.write(HELP);

@@ -39,11 +39,11 @@ export interface Limits {
   readonly signal: AbortSignal;
 }
 
+const digest = (text: string) => hash('sha256', text, 'buffer');
+
 /** Whether `Authorization` has the token. Takes as long for any other text. */
-export function hasToken({ authorization = '' }: IncomingHttpHeaders, token: string): boolean {
-  const digest = (text: string) => hash('sha256', text, 'buffer');
-  return timingSafeEqual(digest(authorization.replace(/^bearer +/i, '')), digest(token));
-}
+export const hasToken = ({ authorization = '' }: IncomingHttpHeaders, token: string): boolean =>
+  timingSafeEqual(digest(authorization.replace(/^bearer +/i, '')), digest(token));
 
 const hostOf = (host: string) => (host.startsWith('/') ? 'localhost' : host.toLowerCase());
 
@@ -102,8 +102,7 @@ const ISOLATION_LEVEL = /^(?:ReadUncommitted|ReadCommitted|RepeatableRead|Serial
 export function batchOf(headers: IncomingHttpHeaders, body: string): Batch {
   const has = (name: string) => headers[name] === 'true';
   const level = String(headers['neon-batch-isolation-level'] ?? '');
-  if (level && !ISOLATION_LEVEL.test(level))
-    throw new Failure(400, 'invalid isolation level (Neon-Batch-Isolation-Level)');
+  if (level && !ISOLATION_LEVEL.test(level)) throw new Failure(400, 'invalid isolation level');
   const modes = [
     level && `ISOLATION LEVEL ${level.replace(/\B[A-Z]/, ' $&')}`,
     has('neon-batch-read-only') && 'READ ONLY',

@@ -26,11 +26,7 @@ export class Body {
   }
 }
 
-/**
- * Runs the statements of a request.
- *
- * @throws Failure or DatabaseError, or another Error if the connection is lost or the signal is aborted
- */
+/** Runs the statements of a request. @throws Failure, DatabaseError, or another Error if the connection is lost or the client left */
 export async function responseTo({ statements, begin }: Batch, client: Client, limits: Limits): Promise<Body> {
   const body = new Body();
   if (begin !== undefined) {

@@ -15,14 +15,14 @@ export interface GatewayOptions {
   readonly database: string;
   /** What every request must have, as `Authorization: Bearer <token>`. */
   readonly token: string;
-  /** Where to listen: on a free port of 127.0.0.1 by default. */
+  /** By default a free port of 127.0.0.1. */
   readonly host?: string;
   readonly port?: number;
-  /** Connections to Postgres at a time, and so requests at a time: 20 by default. */
+  /** The most connections to Postgres, and so requests at a time: 20 by default. */
   readonly connections?: number;
-  /** The most bytes of a response: 64 MiB by default, as with Neon. */
+  /** 64 MiB by default, as with Neon. */
   readonly maxResponseBytes?: number;
-  /** Is called with each request when its response has ended. */
+  /** Called when a response has ended. */
   readonly log?: (line: LogLine) => void;
 }
 
@@ -30,7 +30,6 @@ export interface GatewayOptions {
 export interface LogLine {
   /** The `Neon-Request-Id` of the response. */
   id: string;
-  /** Missing if the client left before the response. */
   status?: number;
   /** `client left` also if it was cut off because it was too slow. */
   end: 'complete' | 'client left';
@@ -40,7 +39,7 @@ export interface LogLine {
   durationMs: number;
   /** The length of the response. */
   bytes: number;
-  /** The SQLSTATE of an error, and its message, unless a statement caused it: that can quote values. */
+  /** The SQLSTATE of an error, and its message if it is not that of a statement, which can quote values. */
   code?: string;
   error?: string;
 }
@@ -63,9 +62,9 @@ const HEALTH_MS = 1_000;
  * Starts an HTTP server that runs SQL as Neon's proxy does, in front of one database of any Postgres server.
  *
  * The protocol, from proxy/src/serverless of github.com/neondatabase/neon:
- * - `POST /sql`, with the body `{"query":"…","params":[…]}`, or `{"queries":[…]}` for statements in one transaction, whose properties
- *   are in `Neon-Batch-Isolation-Level`, `Neon-Batch-Read-Only` and `Neon-Batch-Deferrable`. Statements use the extended query
- *   protocol, so that Postgres refuses several in one text (42601). COPY is refused.
+ * - `POST /sql` with `{"query":"…","params":[…]}`, or with `{"queries":[…]}` for a transaction, whose properties are the headers
+ *   `Neon-Batch-Isolation-Level`, `Neon-Batch-Read-Only` and `Neon-Batch-Deferrable`. Several statements in one text are refused
+ *   (42601), and so is COPY.
  * - `Neon-Connection-String` is a `postgres://` URL with user and password. Values are what Postgres prints, and rows are arrays, as
  *   with `Neon-Raw-Text-Output` and `Neon-Array-Mode`, which Neon's driver always sends.
  * - The response is one JSON body, not a stream: `{"fields":[{"name","dataTypeID","tableID","columnID","dataTypeSize",
@@ -75,7 +74,6 @@ const HEALTH_MS = 1_000;
  *   a lost connection (these two with an empty code), and what is not understood. 413 and 507: the request, or the response, is too
  *   large. 500: Postgres cannot be reached or cannot serve now. 503: no connection became free in time.
  * - A statement is cancelled when its client disconnects. Each request has a clean session.
- *
  * Unlike Neon's proxy, it requires a token (401) and a connection string that names the host, port and database of `database`. There is
  * no CORS, since a token does not belong in a browser. `GET /healthz` is 200 when Postgres can be reached, otherwise 503.
  */
@@ -129,7 +127,6 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
     send(response, body);
   });
   server.maxConnections = MOST_SOCKETS;
-
   server.listen(port, host);
   await once(server, 'listening');
   const { address, family, port: bound } = server.address() as AddressInfo;
@@ -143,8 +140,10 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
     async close({ now = false } = {}): Promise<void> {
       const closed = once(server, 'close');
       server.close();
-      if (now) server.closeAllConnections();
-      if (now) connections.close();
+      if (now) {
+        server.closeAllConnections();
+        connections.close();
+      }
       await closed;
       connections.close();
     },
