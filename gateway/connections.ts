@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig, DatabaseError } from 'pg';
 import { connectFailure, Failure } from './failure.ts';
 import type { Login, Place } from './request.ts';
-import { Semaphore } from './semaphore.ts';
+import { type TakeTurn, turns } from './turns.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** How long to wait for Postgres when it has little to do: to cancel a statement, to reset a session, to close a connection. */
@@ -29,7 +29,7 @@ export class Connections {
   readonly place: Place;
   readonly #config: ClientConfig;
   readonly #most: number;
-  readonly #turns: Semaphore;
+  readonly #takeTurn: TakeTurn;
   /** All that are connected or connecting. */
   readonly #clients = new Set<Client>();
   /** The sessions that no request uses, by when they were last used. */
@@ -48,7 +48,7 @@ export class Connections {
     };
     this.#config = { host, port, database: name, ssl, ...(options && { options }), ...fixed };
     this.#most = most;
-    this.#turns = new Semaphore(most, `all ${most} connections to Postgres`);
+    this.#takeTurn = turns(most, `all ${most} connections to Postgres`);
   }
 
   /**
@@ -59,7 +59,7 @@ export class Connections {
    * @throws Failure or DatabaseError
    */
   async run<T>(login: Login, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
-    const release = await this.#turns.acquire(signal);
+    const release = await this.#takeTurn(signal);
     const ended = once(signal, 'abort');
     let closed: Promise<void> | undefined;
     try {

@@ -6,10 +6,8 @@ const HELP = `Usage: npm run gateway
 Serves one Postgres database as Neon's SQL over HTTP, for the Worker.
 
 Environment variables:
-  GATEWAY_DATABASE     postgresql://host:port/database?sslmode=verify-full, without user and password: these come with each
-                       request, and Postgres checks them
-  GATEWAY_TOKEN        every request must have it, as "Authorization: Bearer <token>": at least 32 random characters, such as
-                       those of "openssl rand -hex 32"
+  GATEWAY_DATABASE     postgresql://host:port/database?sslmode=verify-full, without the user and password, which requests have
+  GATEWAY_TOKEN        "Authorization: Bearer <token>" of all requests: 32 or more random characters ("openssl rand -hex 32")
   GATEWAY_LISTEN       address:port (default: 127.0.0.1:4444). HTTP without TLS: that is for a reverse proxy or a tunnel
   GATEWAY_WITHOUT_TLS  "yes" allows an address other than loopback
   GATEWAY_CONNECTIONS  the most connections to Postgres (default: 20)

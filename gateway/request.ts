@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { unescape } from 'node:querystring';
 import { Failure } from './failure.ts';
-import type { Semaphore } from './semaphore.ts';
+import type { TakeTurn } from './turns.ts';
 
 /** A user of Postgres, with the password that Postgres checks. */
 export interface Login {
@@ -33,8 +33,8 @@ export interface Limits {
   /** A longer response fails with 507. One row can be longer, as with Neon. */
   readonly maxResponseBytes: number;
   /** How many large requests, and large responses, can be in memory. The rest of one is not read until its turn comes. */
-  readonly largeRequests: Semaphore;
-  readonly largeResponses: Semaphore;
+  readonly largeRequests: TakeTurn;
+  readonly largeResponses: TakeTurn;
   /** Aborted when the response has ended, or its client has disconnected. */
   readonly signal: AbortSignal;
 }
@@ -88,7 +88,7 @@ export async function readBody(request: IncomingMessage, { largeRequests, signal
   // The request is not destroyed with the iterator: its response is still to be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     if (size <= SMALL_BYTES && size + chunk.length > SMALL_BYTES)
-      signal.addEventListener('abort', await largeRequests.acquire(signal));
+      signal.addEventListener('abort', await largeRequests(signal));
     size += chunk.length;
     if (size > MAX_BYTES) throw tooLarge();
     chunks.push(chunk);

@@ -73,7 +73,7 @@ async function run(
       flush((result as QueryArrayResult).fields);
       if (wasSmall && body.bytes > SMALL_BYTES) {
         const socket = socketOf(client).pause();
-        const holdTurn = largeResponses.acquire(signal).then((end) => signal.addEventListener('abort', end));
+        const holdTurn = largeResponses(signal).then((end) => signal.addEventListener('abort', end));
         holdTurn.then(() => socket.resume(), refuse);
       }
     }

@@ -7,7 +7,7 @@ import { Connections } from './connections.ts';
 import { Failure, failureOf } from './failure.ts';
 import { batchOf, connectionString, hasToken, type Login, loginOf, MAX_BYTES, readBody } from './request.ts';
 import { Body, responseTo } from './result.ts';
-import { Semaphore } from './semaphore.ts';
+import { turns } from './turns.ts';
 
 /** Options of {@link startGateway}. */
 export interface GatewayOptions {
@@ -46,14 +46,11 @@ export interface LogLine {
 
 /** Large requests, and large responses, that are in memory at a time. */
 const LARGE_AT_A_TIME = 4;
-/** What a client must send within this time, in milliseconds: its headers; all of its request. */
-const HEADERS_MS = 10_000;
-const REQUEST_MS = 60_000;
+/** In milliseconds. Idle connections last longer than reverse proxies use them, so that none is closed while a request is on its way. */
+const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 };
 /** How long a client may read nothing of a response; and how much it must read in the time after that. */
 const STALLED_MS = 4_000;
 const SLOWEST_BYTES_PER_MS = 64;
-/** Longer than reverse proxies keep idle connections, so that none is closed when a request is on its way. */
-const KEEP_ALIVE_MS = 75_000;
 const MOST_SOCKETS = 1_000;
 /** How long the answer to a health check is given again. */
 const HEALTH_MS = 1_000;
@@ -80,8 +77,8 @@ const HEALTH_MS = 1_000;
 export async function startGateway({ host = '127.0.0.1', port = 0, ...options }: GatewayOptions) {
   const { maxResponseBytes = MAX_BYTES } = options;
   const connections = new Connections(options.database, options.connections ?? 20);
-  const largeRequests = new Semaphore(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large requests`);
-  const largeResponses = new Semaphore(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large responses`);
+  const largeRequests = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large requests`);
+  const largeResponses = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large responses`);
   let health: Promise<boolean> | undefined;
 
   async function respond(request: IncomingMessage, line: LogLine, signal: AbortSignal): Promise<Body> {
@@ -100,8 +97,7 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
     return connections.run(login, signal, (client) => responseTo(batch, client, limits));
   }
 
-  const timeouts = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS };
-  const server = createServer({ ...timeouts, connectionsCheckingInterval: 5_000 }, async (request, response) => {
+  const server = createServer({ ...TIMEOUTS, connectionsCheckingInterval: 5_000 }, async (request, response) => {
     const begun = performance.now();
     const line: LogLine = { id: randomUUID(), end: 'client left', durationMs: 0, bytes: 0 };
     const ended = new AbortController();
