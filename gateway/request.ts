@@ -45,7 +45,9 @@ const digest = (text: string) => hash('sha256', text, 'buffer');
 export const hasToken = ({ authorization = '' }: IncomingHttpHeaders, token: string): boolean =>
   timingSafeEqual(digest(authorization.replace(/^bearer +/i, '')), digest(token));
 
-const hostOf = (host: string) => (host.startsWith('/') ? 'localhost' : host.toLowerCase());
+/** As a URL names it. `pg` has no brackets around an IPv6 address. */
+const hostOf = (host: string) =>
+  host.startsWith('/') ? 'localhost' : host.toLowerCase().replace(/^[^[].*:.*/, '[$&]');
 
 /** The connection string that {@link loginOf} reads. */
 export function connectionString({ host, port, database }: Place, { user, password }: Login): string {

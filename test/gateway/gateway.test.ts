@@ -290,6 +290,17 @@ describe('the gateway without a database', () => {
     expect(JSON.stringify(failure)).not.toContain('secret');
   });
 
+  test.each([
+    ['postgresql://[::1]:1/survey', 'postgresql://u:p@[::1]:1/survey'],
+    ['postgresql:///survey?host=/nowhere', 'postgresql://u:p@localhost:5432/survey'],
+    ['postgresql://LOCALHOST:1/survey?sslmode=disable', 'postgresql://u:p@localhost:1/survey'],
+  ])('serves %s for connection strings such as %s', async (database, connection) => {
+    const gateway = await startTestGateway(database);
+    onTestFinished(() => gateway.close());
+    const failure = await gateway.failure({ query: 'select 1' }, { 'Neon-Connection-String': connection });
+    expect(failure).toMatchObject({ status: 500, message: expect.stringMatching(/^error connecting to server/) });
+  });
+
   test('closes while a server does not respond', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
