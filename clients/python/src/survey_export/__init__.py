@@ -6,6 +6,8 @@ Example:
     >>> frame = client.survey("Health & Habits").frame(layout="wide", value="label")
 """
 
+from importlib.metadata import version
+
 from ._client import Client, Survey
 from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError, TransferError
 from ._models import Changes, Choice, Day, Form, FormVersion, Key, KeyLimits, Question, Summary, SurveyInfo
@@ -30,3 +32,5 @@ __all__ = [
     "SurveyInfo",
     "TransferError",
 ]
+
+__version__ = version("survey-export")
