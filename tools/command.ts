@@ -48,6 +48,9 @@ let running = 'this program';
 /** This process's command as a user types it, with its subcommand, such as `npm run keys -- list`. */
 export const commandName = () => running;
 
+/** Follows an error of the command line. */
+export const helpOf = (usage: string) => `See "${usage} --help". Options follow the "--".`;
+
 /**
  * A command line without arguments besides options and subcommands. Its errors are short, and name how to get help.
  *
@@ -56,9 +59,7 @@ export const commandName = () => running;
 export function commandLine(usage: string): Command {
   const [, , subcommand = '-'] = process.argv;
   running = usage.replace(' --silent', '').replace(/ --$/, subcommand.startsWith('-') ? '' : ` -- ${subcommand}`);
-  return new Command(usage)
-    .allowExcessArguments(false)
-    .showHelpAfterError(`See "${usage} --help". Options follow the "--".`);
+  return new Command(usage).allowExcessArguments(false).showHelpAfterError(helpOf(usage));
 }
 
 /**

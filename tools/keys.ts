@@ -1,7 +1,7 @@
 // npm run keys: manages API keys, of the local service or of a deployed one.
 import { Option } from 'commander';
 import { checkEmail } from './accounts.ts';
-import { commandLine, needs, messageOf, runCommand, UserError } from './command.ts';
+import { commandLine, helpOf, needs, messageOf, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
@@ -17,7 +17,7 @@ import { toTheMinute } from './keys/times.ts';
 
 const ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const examples = (...lines: string[]) =>
-  ['', 'Examples:', ...lines.map((line) => `  npm run --silent keys -- ${line}`)].join('\n');
+  ['', 'Examples:', ...lines.map((line) => `  npm run keys -- ${line}`)].join('\n');
 
 /** An option that can be given several times. */
 function names(flags: string, description: string): Option {
@@ -40,7 +40,8 @@ const program = commandLine('npm run keys --')
     `
 The database is DATABASE_URL, or else that of the npm start that is running on DATA_DIR (.data). Only issue migrates it.
 A service may accept a cached key for up to 5 minutes after the key has ended. Therefore revoke and rotate clear the
-cache of npm start in DATA_DIR or, with --remote, of the deployed service.`,
+cache of npm start in DATA_DIR or, with --remote, of the deployed service.
+npm prints two lines before the result. For scripts: npm run --silent keys -- …`,
   );
 
 program
@@ -166,6 +167,7 @@ program
     await writePseudonyms(database.url, id, survey, write);
   });
 
+for (const command of program.commands) command.showHelpAfterError(helpOf(`npm run keys -- ${command.name()}`));
 await runCommand(() => program.parseAsync());
 
 /** @param explain the error for the user: the database has been changed already, so it must state the consequence */

@@ -135,10 +135,13 @@ function printReady(port: number, database: string, user: string, demoKey: strin
     ...(user === WORKER_ROLE ? [] : [`Role  ${WORKER_ROLE}, with SET ROLE in a login of ${user}`]),
     '',
     ...(demoKey
-      ? ['Try it:', `${curl} '${api}/responses/csv?survey=${encodeURIComponent(DEMO.survey)}' -o responses.csv`]
+      ? [
+          'Open the page and enter the key. Or, in another terminal:',
+          `${curl} '${api}/responses/csv?survey=${encodeURIComponent(DEMO.survey)}' -o responses.csv`,
+        ]
       : [
           'Issue a key, with the same DATABASE_URL or DATA_DIR, then list the surveys of its account:',
-          'npm run --silent keys -- issue --email you@example.org --create-account',
+          'npm run keys -- issue --email you@example.org --create-account',
           `${curl} '${api}/surveys'`,
         ]),
     '',

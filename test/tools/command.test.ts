@@ -8,23 +8,24 @@ import { newFolder } from '../support/once-per-run.ts';
 import { runHere } from '../support/run-here.ts';
 
 test.each([
-  ['migrate.ts', ['nonsense']],
-  ['import.ts', ['--nonsense']],
-  ['remove.ts', ['--nonsense']],
-  ['start.ts', ['--nonsense']],
-  ['worker-url.ts', ['--nonsense']],
-  ['verify.ts', ['--nonsense']],
-  ['keys.ts', ['issue', '--nonsense']],
-])('%s refuses %j, and names its help in one line', async (tool, args) => {
+  ['migrate.ts', ['nonsense'], '--help'],
+  ['import.ts', ['--nonsense'], '--help'],
+  ['remove.ts', ['--nonsense'], '--help'],
+  ['start.ts', ['--nonsense'], '--help'],
+  ['worker-url.ts', ['--nonsense'], '--help'],
+  ['verify.ts', ['--nonsense'], '--help'],
+  ['keys.ts', ['issue', '--nonsense'], 'issue --help'],
+])('%s refuses %j, and names its help in one line: %s', async (tool, args, help) => {
   const { status, stdout, stderr } = await runHere(tool, args, {});
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(/^error: .*nonsense.*\nSee "npm [^"]+ -- --help"\. Options follow the "--"\.\n$/);
+  expect(stderr).toMatch(/^error: .*nonsense.*\nSee "npm [^"]+ -- .*--help"\. Options follow the "--"\.\n$/);
+  expect(stderr).toContain(` -- ${help}"`);
 });
 
 test.each([
   ['import.ts', [], ['--email', '--forms', '--responses', 'DATABASE_URL', 'Example']],
   ['start.ts', [], ['PORT', 'DATA_DIR', 'DATABASE_URL']],
-  ['keys.ts', ['issue'], ['Usage: npm run keys -- issue ', '\nExamples:\n  npm run --silent keys -- issue']],
+  ['keys.ts', ['issue'], ['Usage: npm run keys -- issue ', '\nExamples:\n  npm run keys -- issue']],
 ])('%s %j --help explains %j', async (tool, args, words) => {
   const { status, stdout, stderr } = await runHere(tool, [...args, '--help'], {});
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

@@ -212,7 +212,7 @@ describe('npm start on a new DATA_DIR', () => {
     const service = await startService({ PORT: String(port), DATA_DIR: dataDir, DATABASE_URL: url });
     expect(service.key).toBeUndefined();
     expect(service.printed).toContain('\nRole  survey_export_worker, with SET ROLE in a login of postgres\n');
-    expect(service.printed).toContain('\nnpm run --silent keys -- issue --email you@example.org --create-account\n');
+    expect(service.printed).toContain('\nnpm run keys -- issue --email you@example.org --create-account\n');
     const { key } = await issueKey(url, { email: 'you@example.org', createAccount: true, name: 'key' });
     const [, surveys = ''] = /^curl .*'(http:[^']+)'$/m.exec(service.printed) ?? [];
     const response = await fetch(surveys, { headers: { Authorization: `Bearer ${key}` } });
