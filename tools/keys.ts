@@ -41,7 +41,7 @@ const program = commandLine('npm run keys --')
 The database is DATABASE_URL, or else that of the npm start that is running on DATA_DIR (.data). Only issue migrates it.
 A service may accept a cached key for up to 5 minutes after the key has ended. Therefore revoke and rotate clear the
 cache of npm start in DATA_DIR or, with --remote, of the deployed service.
-npm prints two lines before the result. For scripts: npm run --silent keys -- …`,
+npm prints two lines before the result: for a script or a file, use npm run --silent keys -- …`,
   );
 
 program
@@ -158,7 +158,10 @@ program
   .description('Prints the participants of a survey that a key sees, with their pseudonyms, as CSV.')
   .argument('<id>', 'the key, as "list" shows it; it may be revoked or expired', parseKeyId)
   .option('--survey <name>', 'the survey')
-  .addHelpText('after', examples(`pseudonyms ${ID} --survey "Health 2026"`))
+  .addHelpText(
+    'after',
+    `\nExample:\n  npm run --silent keys -- pseudonyms ${ID} --survey "Health 2026" > pseudonyms.csv`,
+  )
   .hook('preAction', needs('--survey'))
   .action(async (id: string, { survey }: { survey: string }) => {
     const database = await openForCommand();
