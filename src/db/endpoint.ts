@@ -10,6 +10,9 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Whether a host has Neon's endpoint. */
+export const isNeon = (host: string) => /\.neon\.tech$/i.test(host);
+
 /**
  * Reads the settings of the database. The password is sent to Neon, or to SQL_ENDPOINT over TLS.
  *
@@ -20,7 +23,7 @@ export function endpointOf({ DATABASE_URL, SQL_ENDPOINT, SQL_ENDPOINT_HEADERS }:
     throw notConfigured(
       'DATABASE_URL is missing, or lacks a user, password, host or database. Locally, use "npm run dev", which has a database',
     );
-  if (!SQL_ENDPOINT && !new URL(DATABASE_URL).hostname.endsWith('.neon.tech'))
+  if (!SQL_ENDPOINT && !isNeon(new URL(DATABASE_URL).hostname))
     throw notConfigured('DATABASE_URL names a host that is not Neon’s: SQL_ENDPOINT must be the URL of its gateway');
   if (SQL_ENDPOINT && !isSafe(URL.parse(SQL_ENDPOINT)))
     throw notConfigured('SQL_ENDPOINT must be an https: URL without user and password (http: only on loopback)');

@@ -153,7 +153,7 @@ const isSummary = ({ query: text }: Exchange) => text.includes('answered');
 /** Far more than a summary can have, and than is read of an error. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, ' ');
 
-test('a redirect of the SQL endpoint is not followed, because the request has the password', async () => {
+test('a redirect of the SQL endpoint is not followed, because the request has the password and the token', async () => {
   const followed: string[] = [];
   const other = createServer((request, response) => {
     followed.push(request.url ?? '');
@@ -161,14 +161,11 @@ test('a redirect of the SQL endpoint is not followed, because the request has th
   }).listen(0, '127.0.0.1');
   await once(other, 'listening');
   const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/sql`;
-  for (const status of [301, 302, 303, 307, 308]) {
+  for (const status of [301, 302, 303, 307, 308, 401, 403]) {
     service.proxy.inject((exchange) => exchange.reply(status, '', { location }));
     const response = await fetchSummary();
-    expect([status, response.status, response.headers.get('X-Error-Code')]).toEqual([
-      status,
-      503,
-      'database_unavailable',
-    ]);
+    const found = [status, response.status, response.headers.get('X-Error-Code')];
+    expect(found).toEqual([status, 503, 'database_unavailable']);
   }
   other.close();
   expect(followed).toEqual([]);

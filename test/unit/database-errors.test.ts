@@ -17,6 +17,9 @@ describe('a status of the SQL endpoint', () => {
     [500, 'password authentication failed', 'unavailable'],
     [500, 'authentication failed', 'defect'],
     [413, '', 'defect'],
+    [401, 'expected "Authorization: Bearer"', 'unavailable'],
+    [403, '<html>', 'unavailable'],
+    [302, '', 'unavailable'],
   ])('%i %s', (status, body, kind) => {
     expect(failureOfStatus(status, body).kind).toBe(kind);
   });
@@ -38,6 +41,7 @@ describe('an error of the driver', () => {
     [undefined, `password authentication failed for user 'worker'`, 'unavailable'],
     ['28P01', 'password authentication failed for user "worker"', 'unavailable'],
     [undefined, 'This IP address 192.0.2.1 is not allowed to connect to this endpoint.', 'unavailable'],
+    ['', 'invalid connection string (Neon-Connection-String): it names another host', 'unavailable'],
     ['22P02', 'invalid input syntax for type uuid: "quota"', 'defect'],
     [undefined, 'anything else', 'defect'],
   ])('%s %s', (code, message, kind) => {
