@@ -30,6 +30,8 @@ function names(flags: string, description: string): Option {
 /** An option `--no-…` that is not the opposite of another. */
 const without = (flag: string, description: string) => Object.assign(new Option(flag, description), { negate: false });
 
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+const note = (line: string) => void process.stderr.write(`${line}\n`);
 const lifetime = (text: string) => parseDuration('--expires', text);
 
 const program = commandLine('npm run keys --')
@@ -180,12 +182,4 @@ async function clearCache(hash: string, options: CacheOptions, explain: (reason:
   });
   if (process.env['DATABASE_URL'] && !options.remote)
     note('A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.');
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-function note(line: string): void {
-  process.stderr.write(`${line}\n`);
 }

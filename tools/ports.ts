@@ -23,7 +23,7 @@ export async function checkPortIsFree(port: number): Promise<void> {
 
 const HEALTHY_WITHIN_MS = 60_000;
 /** Short, because somebody is waiting. */
-const MAX_PAUSE_MS = 250;
+const PAUSE_MS = 100;
 
 /**
  * Resolves when `/healthz` responds with 200, or when the service is being stopped.
@@ -32,12 +32,11 @@ const MAX_PAUSE_MS = 250;
  */
 export async function whenHealthy(port: number, stop: AbortSignal): Promise<void> {
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
-  for (let pauseMs = 100; !stop.aborted; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+  for (; !stop.aborted; await sleep(PAUSE_MS)) {
     const signal = AbortSignal.timeout(5_000);
     const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(() => undefined);
     await response?.body?.cancel();
     if (response?.ok) return;
     if (Date.now() > deadline) throw new UserError('the service does not reach its database: see the messages above');
-    await sleep(pauseMs);
   }
 }

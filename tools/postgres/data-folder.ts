@@ -67,21 +67,16 @@ async function createData(dataDir: string, programs: Programs, signal?: AbortSig
 }
 
 async function checkVersion(data: string, major: string): Promise<void> {
-  const instead = `move that folder away, or ${CHOOSE}`;
   const version = await readFile(join(data, 'PG_VERSION'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new UserError(`${data} is not a database of this service: ${instead}`);
-    throw error;
+    if (error.code !== 'ENOENT') throw error;
   });
-  if (!existsSync(join(data, PASSWORD_FILE)))
-    throw new UserError(
-      `${data} is the database of an earlier version of this service: ${instead} ` +
-        '(to keep its data, export it with that version, then import the files)',
-    );
-  if (version.trim() !== major)
-    throw new UserError(
-      `${data} is a database of Postgres ${version.trim()}, and this version of the service brings Postgres ${major}: ` +
-        `${instead} (to keep its data, export it with the version that made it, then import the files)`,
-    );
+  const isOurs = version !== undefined && existsSync(join(data, PASSWORD_FILE));
+  if (isOurs && version.trim() === major) return;
+  const found = isOurs
+    ? `is a database of Postgres ${version.trim()}, and this version of the service brings Postgres ${major}`
+    : 'is not a database of this version of the service';
+  const advice = 'to keep the data of another version, export it with that one, then import the files';
+  throw new UserError(`${data} ${found}: move that folder away, or ${CHOOSE} (${advice})`);
 }
 
 const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
