@@ -97,7 +97,8 @@ export class Subject {
       `${path}: status ${status} with ${type} is not from the service. If Cloudflare challenges programs, turn off ` +
         'Bot Fight Mode and Browser Integrity Check for this host.',
     );
-    assert(isExpected, `${path}: status: ${found}, expected ${expected[0]}`);
+    const hint = code === 'database_unavailable' ? '; its log has the reason: see "503" in docs/runbook.md' : '';
+    assert(isExpected, `${path}: status: ${found}, expected ${expected[0]}${hint}`);
     return response;
   }
 
