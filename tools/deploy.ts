@@ -9,7 +9,8 @@ const program = commandLine('npm run deploy --')
   .addHelpText(
     'after',
     `
-Set DATABASE_URL to the URL of the tables' owner to check the database as well. The URL is used for the check only.
+Set DATABASE_URL to the URL of the tables' owner to check the database as well, and SQL_ENDPOINT_HEADERS to the value of that
+secret to check the gateway, if there is one. Both are used for the check only.
 If anything is missing, the command lists all of it, deploys nothing and exits with status 1.
 
 Examples:
@@ -18,7 +19,8 @@ Examples:
   )
   .action(async (options: { env: string; config: string; check?: boolean }) => {
     const { deploy } = await import('./deploy/deploy.ts'); // wrangler takes a second to load
-    process.exitCode = await deploy({ ...options, databaseUrl: process.env['DATABASE_URL'] });
+    const { DATABASE_URL: databaseUrl, SQL_ENDPOINT_HEADERS: endpointHeaders } = process.env;
+    process.exitCode = await deploy({ ...options, databaseUrl, endpointHeaders });
   });
 
 await runCommand(() => program.parseAsync());

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, DatabaseError } from 'pg';
+import type { Login } from '../gateway/request.ts';
 import { UserError } from './command.ts';
 import { withConnection } from './connection.ts';
 
@@ -27,11 +28,10 @@ function explainRole(cause: unknown, denied: string): unknown {
  * Gives the Worker's role a new random password, in all databases of the server. It is sent as plain text, the only form that
  * Neon accepts: https://neon.com/docs/manage/roles#manage-roles-with-sql
  *
- * @param url `postgres://` URL of a user who may change the role
- * @returns the same URL with the role and its password, without parameters
+ * @param client of a user who may change the role
  * @throws UserError if there is no such role, or the user may not change it
  */
-export async function setWorkerPassword(client: Client, url: string): Promise<URL> {
+export async function setWorkerPassword(client: Client): Promise<Login> {
   const password = randomBytes(24).toString('base64url');
   await client.query(`alter role ${WORKER_ROLE} password '${password}'`).catch((cause: unknown) => {
     throw explainRole(
@@ -40,7 +40,7 @@ export async function setWorkerPassword(client: Client, url: string): Promise<UR
         'Use the URL of that user, or of a superuser.',
     );
   });
-  return Object.assign(new URL(url), { username: WORKER_ROLE, password, search: '' });
+  return { user: WORKER_ROLE, password };
 }
 
 /** The other databases of the server in which the Worker's role has privileges. */
@@ -65,10 +65,7 @@ export async function otherWorkerDatabases(client: Client): Promise<string[]> {
  */
 export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boolean }) {
   return withConnection(url, async (client) => {
-    if (isEmbedded) {
-      const { password } = await setWorkerPassword(client, url);
-      return { database: url, user: WORKER_ROLE, password };
-    }
+    if (isEmbedded) return { database: url, ...(await setWorkerPassword(client)) };
     const { rows: names } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
     const user = names[0]?.name ?? '';
     await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {

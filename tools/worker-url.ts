@@ -1,4 +1,5 @@
 // npm run --silent db:worker-url: gives the Worker's role a new password and prints the Worker's DATABASE_URL.
+import { connectionString } from '../gateway/request.ts';
 import { commandLine, runCommand, UserError } from './command.ts';
 import { withLockTimeout } from './connection.ts';
 import { openForCommand } from './database.ts';
@@ -13,7 +14,8 @@ const program = commandLine('npm run --silent db:worker-url --')
     'after',
     `
 Set DATABASE_URL to the URL of the owner, who ran "npm run db:migrate". The password applies to every database of the server,
-and the old one stops working at once. For a Neon host, the printed URL has the host of the connection pooler.
+and the old one stops working at once. For a Neon host, the printed URL has the host of the connection pooler. For any other,
+the gateway's GATEWAY_DATABASE has to name the same host, port and database, and Postgres has to ask for passwords (pg_hba.conf).
 
 Example:
   url=$(npm run --silent db:worker-url) && printf %s "$url" | npx wrangler secret put DATABASE_URL --env production`,
@@ -26,15 +28,15 @@ Example:
     const database = await openForCommand();
     const url = await withLockTimeout(database.url, async (client) => {
       const others = await otherWorkerDatabases(client);
-      const worker = await setWorkerPassword(client, database.url);
+      const login = await setWorkerPassword(client);
       const also = others.length > 0 ? `, also for ${others.join(', ')}, which the role can read` : '';
       process.stderr.write(
         `The new password holds for every database of this server${also}. Whatever uses the old one can no longer log in.\n`,
       );
-      return worker;
+      const { host, port, database: name = '' } = client;
+      return connectionString({ host: pooledHost(host), port, database: name }, login);
     });
-    url.hostname = pooledHost(url.hostname);
-    process.stdout.write(`${url.href}\n`);
+    process.stdout.write(`${url}\n`);
   });
 
 await runCommand(() => program.parseAsync());

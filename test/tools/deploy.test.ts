@@ -18,6 +18,8 @@ const folder = await newFolder();
 const config = join(folder, 'wrangler.toml');
 /** The same without the ids and the placements. */
 const unfinished = join(folder, 'unfinished.toml');
+/** The first one with a gateway, at an address where there is none. */
+const withGateway = join(folder, 'gateway.toml');
 
 const source = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replaceAll(/"(?=(?:src|site)\b)/g, `"${root}`);
 await mkdir(join(folder, 'assets'));
@@ -29,6 +31,13 @@ const finished = source
   .replace(`${root}src/worker.ts`, join(folder, 'worker.js'))
   .replace(`${root}site/dist`, join(folder, 'assets'));
 await writeFile(config, finished);
+const environments = finished
+  .replaceAll(
+    /^placement = .*$/gm,
+    'placement = { host = "db.example.org:443" }\nvars = { SQL_ENDPOINT = "https://127.0.0.1:65535/sql" }',
+  )
+  .replaceAll('["DATABASE_URL"]', '["DATABASE_URL", "SQL_ENDPOINT_HEADERS"]');
+await writeFile(withGateway, environments);
 await writeFile(unfinished, finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='));
 
 /** Starts a fake of Cloudflare's API. @param secrets of the Worker; undefined if the Worker does not exist yet */
@@ -54,8 +63,9 @@ describe('npm run deploy', () => {
     const { status, stdout, stderr } = await runHere('deploy.ts', ['--config', unfinished], env);
     expect(status).toBe(1);
     expect(stderr.split('\n')).toEqual([
-      'Nothing was deployed. 4 problems:',
+      'Nothing was deployed. 5 problems:',
       expect.stringMatching(/^- wrangler\.toml: the id of API_KEYS .*kv namespace create/),
+      expect.stringMatching(/^- wrangler\.toml: DATABASE_URL is not on Neon; add vars = .*SQL_ENDPOINT/),
       expect.stringMatching(/^- wrangler\.toml: the environment has no placement, .*region = "…"/),
       '- The secret DATABASE_URL is not set; run "npx wrangler secret put DATABASE_URL --env production"',
       expect.stringMatching(/^- Cannot connect to Postgres 127\.0\.0\.1:1\/db \(DATABASE_URL\): .*ECONNREFUSED/),
@@ -86,6 +96,17 @@ describe('npm run deploy', () => {
     expect(stdout).toContain('Database not checked');
     expect(attemptsIn(cloudflare.calls)).toEqual([]);
     expect(cloudflare.calls.join()).not.toContain('/scripts/survey-response-export-production');
+  });
+
+  test('checks the gateway, with SQL_ENDPOINT_HEADERS', async () => {
+    using cloudflare = await startAccount(['DATABASE_URL', 'SQL_ENDPOINT_HEADERS']);
+    const args = ['--config', withGateway, '--check'];
+    const unchecked = await runHere('deploy.ts', args, cloudflare.env);
+    expect(unchecked).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Gateway not checked: /m) as string });
+    const { stderr } = await runHere('deploy.ts', args, { ...cloudflare.env, SQL_ENDPOINT_HEADERS: '{}' });
+    expect(stderr).toMatch(
+      /\. 1 problem:\n- The gateway https:\/\/127\.0\.0\.1:65535\/sql cannot be used: .*ECONNREFUSED/,
+    );
   });
 
   test('deploys if nothing is missing, and fails if the deployment fails', async () => {
@@ -135,14 +156,30 @@ describe('an environment of wrangler.toml', () => {
     ['ep-x.eu-central-1.aws.neon.tech', { mode: 'smart' }, []],
     ['ep-x.eu-central-1.aws.neon.tech', undefined, [`in ${region}; add placement = { region = "${region}" }`]],
     ['ep-x.eu-central-1.aws.neon.tech', { mode: 'off' }, [`in ${region};`]],
-    ['db.example.org', undefined, ['has no placement']],
-    ['db.eu-central-1.aws.neon.tech.example.org', { region: 'gcp:us-east4' }, []],
-    ['db.example.org', { mode: 'targeted', hostname: 'db.example.org' }, []],
+    ['db.eu-central-1.aws.neon.tech.example.org', { region: 'gcp:us-east4' }, ['is not on Neon; add vars']],
   ])('whose database is on %s, with the placement %o, has the problems %o', (host, placement, problems) => {
     const environment = { ...readEnvironment({ env: 'production', config }), placement };
     expect(configProblems(environment, `postgres://owner:p@${host}/db`)).toEqual(
       problems.map((problem) => expect.stringContaining(problem)),
     );
+  });
+
+  const INVALID = 'SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password';
+  test.each([
+    ['https://sql.example.org/sql', {}, []],
+    ['https://example.org:8443/gateway/sql', { placement: undefined }, ['placement = { host = "example.org:8443" }']],
+    ['https://example.org/sql', { secrets: { required: ['DATABASE_URL'] } }, ['does not list SQL_ENDPOINT_HEADERS']],
+    ['http://example.org/sql', {}, [INVALID]],
+    ['https://user:password@example.org/sql', {}, [INVALID]],
+    ['https://example.org/', {}, [INVALID]],
+    ['https://example.org/sql?token=secret', {}, [INVALID]],
+  ])('whose gateway is %s, with %o, has the problems %o', (SQL_ENDPOINT, change, problems) => {
+    const found = readEnvironment({ env: 'production', config: withGateway });
+    const environment = { ...found, vars: { SQL_ENDPOINT }, ...change };
+    const expected = problems.map((problem) => expect.stringContaining(problem) as string);
+    expect(configProblems(environment, 'postgres://owner:p@db.example.org/db')).toEqual(expected);
+    const onNeon = expect.stringContaining('remove SQL_ENDPOINT') as string;
+    expect(configProblems(environment, 'postgres://owner:p@ep-x.aws.neon.tech/db')).toContainEqual(onNeon);
   });
 
   test('shares no rate limit with another environment', () => {

@@ -1,16 +1,23 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { postgresUrl } from '../../tools/database.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
+import { gatewayProblems } from '../../tools/deploy/gateway.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { directHost, pooledHost } from '../../tools/neon-host.ts';
 import { query } from '../support/database.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { chooseLogin, setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
 import { startTool } from '../support/run-tool.ts';
+import { startTestGateway, TOKEN } from '../support/sql-endpoint.ts';
 
-/** The URL that npm run db:worker-url prints for a host outside Neon. */
-const newUrl = async (url: string) => (await withConnection(url, (client) => setWorkerPassword(client, url))).href;
+const newUrl = async (url: string) => {
+  const { user: username, password } = await withConnection(url, setWorkerPassword);
+  return Object.assign(new URL(url), { username, password }).href;
+};
 const userOf = async (url: string) => (await query<{ user: string }>(url, 'select current_user as user'))[0]?.user;
 
 const postgres = await startPostgres();
@@ -29,7 +36,7 @@ test('an owner who is no superuser, as on Neon, gives the role a password, in pl
 
   await withConnection(url, async (client) => {
     const sent = vi.spyOn(client, 'query');
-    await setWorkerPassword(client, url);
+    await setWorkerPassword(client);
     expect(sent.mock.calls).toEqual([[expect.stringMatching(/^alter role \w+ password '[\w-]{32}'$/)]]);
   });
   const first = await newUrl(url);
@@ -136,6 +143,58 @@ describe('npm run deploy checks a database, and', async () => {
   });
 });
 
+describe('npm run deploy checks a gateway, and', async () => {
+  const url = await postgres.createDatabase();
+  const gateway = await startTestGateway(url);
+  const login = createServer((_, response) => response.writeHead(302, { location: gateway.url }).end()).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(login, 'listening');
+  const guarded = `http://127.0.0.1:${(login.address() as AddressInfo).port}/sql`;
+  const unreachable = await startTestGateway('postgres://u:p@127.0.0.1:1/surveys');
+  afterAll(async () => {
+    login.close();
+    for (const one of [gateway, unreachable]) await one.close();
+  });
+  const bearer = (token: string) => JSON.stringify({ Authorization: `Bearer ${token}` });
+  const other = new URL('/other', url).href;
+
+  test.each([
+    ['finds no problems', gateway.url, bearer(TOKEN), url, []],
+    ['needs no DATABASE_URL', gateway.url, bearer(TOKEN), '', []],
+    ['names another token', gateway.url, bearer('secret'), url, ['/sql with 401 expected', 'HEADERS are not accepted']],
+    [
+      'names another database',
+      gateway.url,
+      bearer(TOKEN),
+      other,
+      ['/sql with 400 invalid', 'another database than GATEWAY'],
+    ],
+    ['follows no redirect', guarded, bearer(TOKEN), url, ['/healthz with 302; SQL', 'HEADERS are not accepted']],
+    [
+      'names a database that it cannot reach',
+      unreachable.url,
+      bearer(TOKEN),
+      url,
+      ['503', 'Postgres cannot be reached'],
+    ],
+    [
+      'names another server',
+      new URL('/gateway/sql', gateway.url).href,
+      bearer(TOKEN),
+      url,
+      ['expected POST /sql or GET /healthz'],
+    ],
+    ['quotes no headers', gateway.url, '{"a b":"secret"}', url, ['must be a JSON object of headers']],
+  ])('%s', async (_, endpoint, headers, databaseUrl, texts) => {
+    const problems = await gatewayProblems(endpoint, headers, databaseUrl);
+    expect(problems).toHaveLength(Math.min(texts.length, 1));
+    for (const text of texts) expect(problems[0]).toContain(text);
+    expect(problems.join()).not.toContain('secret');
+  });
+});
+
 describe('npm run db:worker-url', () => {
   test('and npm start and deploy --check name what to do if the database was restored on a server without the role', async () => {
     const url = await postgres.createDatabase();
@@ -155,7 +214,7 @@ describe('npm run db:worker-url', () => {
     const other = await postgres.createDatabase();
     for (const database of [url, other]) await migrate(database);
     const { status, stdout, stderr } = await startTool('worker-url.ts', [], { DATABASE_URL: url }).outcome;
-    expect([status, stdout]).toEqual([0, expect.stringMatching(/^postgres:\S+\n$/)]);
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^postgresql:\S+\n$/)]);
     expect(await userOf(stdout.trim())).toBe('survey_export_worker');
     const name = new URL(other).pathname.slice(1);
     expect(stderr).toContain(`holds for every database of this server, also for ${name}, which the role can read.`);

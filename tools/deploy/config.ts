@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { experimental_readRawConfig as readRawConfig, unstable_readConfig as readConfig } from 'wrangler';
+import { isNeon } from '../../src/db/endpoint.ts';
 import { messageOf, UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 import { regionOf } from '../neon-host.ts';
@@ -20,6 +21,7 @@ export interface Environment {
   readonly placement?: { readonly mode?: string | undefined; readonly region?: string | undefined } | undefined;
   readonly ratelimits?: readonly { readonly name: string; readonly namespace_id: string }[];
   readonly secrets?: { readonly required?: readonly string[] } | undefined;
+  readonly vars?: { readonly SQL_ENDPOINT?: unknown } | undefined;
 }
 
 export const configPath = ({ config }: Pick<Target, 'config'>) => resolve(ROOT, config);
@@ -48,14 +50,23 @@ function environmentsIn(config: string): string[] {
 const KV = 'API_KEYS';
 const LIMITS = ['ACCOUNT_LIMIT', 'FAILURE_LIMIT'];
 const SECRET = 'DATABASE_URL';
+const GATEWAY_SECRET = 'SQL_ENDPOINT_HEADERS';
+
+/** The gateway's URL; undefined if the environment has none, or one that a Worker cannot use. */
+export function gatewayOf({ vars }: Environment): string | undefined {
+  const url = String(vars?.SQL_ENDPOINT);
+  return /^https:\/\/[^/?#@]+\/(?:[^?#]*\/)?sql$/.test(url) && URL.canParse(url) ? url : undefined;
+}
 
 /**
  * Checks that an environment has the bindings of src/env.ts, and that its Worker runs near the database.
  *
- * @param databaseUrl `postgres://` URL; the placement is compared with the region of a Neon host
+ * @param databaseUrl `postgres://` URL, on which the endpoint depends; the placement is compared with the region of a Neon host
  */
 export function configProblems(environment: Environment, databaseUrl?: string): string[] {
-  const { kv_namespaces = [], ratelimits = [], secrets } = environment;
+  const { kv_namespaces = [], ratelimits = [], secrets, vars } = environment;
+  const host = URL.parse(databaseUrl ?? '')?.hostname;
+  const hasEndpoint = vars?.SQL_ENDPOINT !== undefined;
   const id = kv_namespaces.find(({ binding }) => binding === KV)?.id;
   const ids = ratelimits.map(({ namespace_id }) => namespace_id);
   const add = 'it does not inherit the one of the top level, so add one';
@@ -68,8 +79,17 @@ export function configProblems(environment: Environment, databaseUrl?: string): 
       problems.push(`the environment has no rate limit ${name}; ${add}`);
   if (new Set(ids).size < ids.length)
     problems.push('two rate limits have the same namespace_id and would share a counter; give each its own');
-  if (!secrets?.required?.includes(SECRET)) problems.push(`[secrets] required does not list ${SECRET}; add it`);
-  problems.push(...placementProblems(environment, regionOf(URL.parse(databaseUrl ?? '')?.hostname ?? '')));
+  for (const name of hasEndpoint ? [SECRET, GATEWAY_SECRET] : [SECRET])
+    if (!secrets?.required?.includes(name)) problems.push(`[secrets] required does not list ${name}; add it`);
+  if (hasEndpoint && !gatewayOf(environment))
+    problems.push('SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password');
+  if (host !== undefined && isNeon(host) && hasEndpoint)
+    problems.push('DATABASE_URL is on Neon, which has an endpoint of its own; remove SQL_ENDPOINT');
+  if (host !== undefined && !isNeon(host) && !hasEndpoint)
+    problems.push(
+      'DATABASE_URL is not on Neon; add vars = { SQL_ENDPOINT = "https://…/sql" }, its gateway (docs/deploy.md)',
+    );
+  problems.push(...placementProblems(environment, regionOf(host ?? '')));
   return problems.map((problem) => `wrangler.toml: ${problem}`);
 }
 
@@ -79,8 +99,13 @@ export function configProblems(environment: Environment, databaseUrl?: string): 
  *
  * @param region of the database, where it is known
  */
-function placementProblems({ placement }: Environment, region: string | undefined): string[] {
-  const remedy = `add placement = { region = "${region ?? '…'}" }, the database's region, or { mode = "smart" } to let Cloudflare choose`;
+function placementProblems(environment: Environment, region: string | undefined): string[] {
+  const { placement } = environment;
+  const gateway = gatewayOf(environment);
+  const place = gateway
+    ? `host = "${new URL(gateway).hostname}:${new URL(gateway).port || 443}"`
+    : `region = "${region ?? '…'}"`;
+  const remedy = `add placement = { ${place} }, or { mode = "smart" } to let Cloudflare choose`;
   if (region !== undefined && placement?.region !== region && placement?.mode !== 'smart')
     return [`the Worker would not run next to the database, which is in ${region}; ${remedy}`];
   if (!placement) return [`the environment has no placement, so the Worker would run next to its clients; ${remedy}`];

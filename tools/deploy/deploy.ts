@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { messageOf } from '../command.ts';
 import { ROOT, runWrangler, WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 import { buildWorker, sizeProblems } from './build.ts';
-import { type Target, configPath, configProblems, readEnvironment } from './config.ts';
+import { type Target, configPath, configProblems, gatewayOf, readEnvironment } from './config.ts';
 import { databaseProblems } from './database.ts';
+import { gatewayProblems } from './gateway.ts';
 
 export interface DeployOptions extends Target {
   /** URL of the tables' owner; without it, the database is not checked. */
   readonly databaseUrl?: string | undefined;
+  /** The value of the secret SQL_ENDPOINT_HEADERS; without it, the gateway is not checked. */
+  readonly endpointHeaders?: string | undefined;
   /** Whether to deploy nothing. */
   readonly check?: boolean | undefined;
 }
@@ -20,19 +23,22 @@ export interface DeployOptions extends Target {
  * @returns the exit status
  * @throws UserError if the configuration has no such environment
  */
-export async function deploy({ databaseUrl, check: only, ...target }: DeployOptions): Promise<number> {
+export async function deploy(options: DeployOptions): Promise<number> {
+  const { databaseUrl, endpointHeaders, check: only, ...target } = options;
   const environment = readEnvironment(target);
+  const gateway = gatewayOf(environment);
   const checks = await Promise.allSettled([
     cloudflareProblems(target, environment.secrets?.required ?? []),
     databaseUrl ? databaseProblems(databaseUrl) : [],
+    gateway && endpointHeaders ? gatewayProblems(gateway, endpointHeaders, databaseUrl) : [],
     buildWorker(target).then(({ gzipBytes }) => sizeProblems(gzipBytes)),
   ]);
-  const problems = [
-    ...configProblems(environment, databaseUrl),
-    ...checks.flatMap((result) => (result.status === 'fulfilled' ? result.value : [messageOf(result.reason)])),
-  ];
+  const found = checks.flatMap((result) => (result.status === 'fulfilled' ? result.value : [messageOf(result.reason)]));
+  const problems = [...new Set([...configProblems(environment, databaseUrl), ...found])];
   if (!databaseUrl)
     process.stdout.write("Database not checked: set DATABASE_URL to the URL of the tables' owner to check it.\n");
+  if (gateway && !endpointHeaders)
+    process.stdout.write('Gateway not checked: set SQL_ENDPOINT_HEADERS to the value of the secret to check it.\n');
   // Whoever may deploy need not be allowed to read the account's plan.
   if (environment.limits?.cpu_ms !== undefined)
     process.stdout.write(
@@ -51,6 +57,7 @@ async function upload(target: Target): Promise<number> {
     ...WRANGLER_ENV,
     CI: process.env['CI'], // wrangler may prompt
     DATABASE_URL: undefined, // the owner's URL, which a deployment does not need
+    SQL_ENDPOINT_HEADERS: undefined,
   };
   const args = [WRANGLER, 'deploy', `--env=${target.env}`, `--config=${configPath(target)}`];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' });
