@@ -6,7 +6,7 @@ import { NeonDbError } from '@neondatabase/serverless';
  * - `no-memory`: likewise at the moment; does not leave db/client.ts;
  * - `transient`: worth a retry;
  * - `unavailable`: the database cannot serve now, and a retry would not help;
- * - `not-configured`: DATABASE_URL is missing or invalid;
+ * - `not-configured`: a setting of the database is missing or invalid;
  * - `defect`: the query, the credentials or the code is wrong.
  */
 export type FailureKind = 'too-large' | 'no-memory' | 'transient' | 'unavailable' | 'not-configured' | 'defect';

@@ -165,7 +165,7 @@ export const methodNotAllowed = (allowed: readonly string[]) =>
     Allow: allowed.join(', '),
   });
 
-/** @param kind `not-configured`: the operator has to set DATABASE_URL */
+/** @param kind `not-configured`: the operator has to set DATABASE_URL, or to correct it or SQL_ENDPOINT */
 export const databaseUnavailable = (kind: FailureKind) =>
   new ApiError(
     'database_unavailable',

@@ -30,7 +30,7 @@ export async function gatewayProblems(endpoint: string, headersJson: string, dat
     for (const [method, target, expected] of requests) {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const response = await fetch(target, { method, headers, redirect: 'manual', signal });
-      const message = (await response.text()).replace(/^.*"message":"(.*)"\}$/, '$1');
+      const message = (await response.text()).replace(/^.*"message":"(.*)"\}$/, '$1').replaceAll('\\"', '"');
       const found = `${response.status} ${printable(message).slice(0, MAX_LENGTH)}`;
       const hint = /^(?:3..|401|403) /.test(found) ? '; SQL_ENDPOINT_HEADERS are not accepted' : '';
       if (!expected.test(found)) return [`The gateway responds to ${method} ${target} with ${found.trimEnd()}${hint}`];
