@@ -131,8 +131,9 @@ describe('npm start', () => {
     expect(commandLines().join()).not.toContain('survey_export_worker:'); // the Worker's DATABASE_URL
     const all = listeningPorts(processTree(service.pid).map(({ pid }) => pid));
     const others = all.filter((found) => ![port, ...portsOf('postgres')].includes(found));
-    expect(others).toHaveLength(2); // the SQL gateway and miniflare's own
+    expect(others).toHaveLength(2); // the gateway and miniflare's own
     const headers = {
+      Authorization: `Bearer ${'0'.repeat(48)}`,
       'MF-Loopback-Secret': '0'.repeat(64),
       'Neon-Connection-String': 'postgres://postgres:postgres@h.i/postgres',
     };
