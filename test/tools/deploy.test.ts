@@ -31,13 +31,9 @@ const finished = source
   .replace(`${root}src/worker.ts`, join(folder, 'worker.js'))
   .replace(`${root}site/dist`, join(folder, 'assets'));
 await writeFile(config, finished);
-const environments = finished
-  .replaceAll(
-    /^placement = .*$/gm,
-    'placement = { host = "db.example.org:443" }\nvars = { SQL_ENDPOINT = "https://127.0.0.1:65535/sql" }',
-  )
-  .replaceAll('["DATABASE_URL"]', '["DATABASE_URL", "SQL_ENDPOINT_HEADERS"]');
-await writeFile(withGateway, environments);
+const GATEWAY = 'placement = { mode = "smart" }\nvars = { SQL_ENDPOINT = "https://127.0.0.1:65535/sql" }';
+const gatewaySource = finished.replaceAll('["DATABASE_URL"]', '["DATABASE_URL", "SQL_ENDPOINT_HEADERS"]');
+await writeFile(withGateway, gatewaySource.replaceAll(/^placement = .*$/gm, GATEWAY));
 await writeFile(unfinished, finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='));
 
 /** Starts a fake of Cloudflare's API. @param secrets of the Worker; undefined if the Worker does not exist yet */
@@ -104,9 +100,7 @@ describe('npm run deploy', () => {
     const unchecked = await runHere('deploy.ts', args, cloudflare.env);
     expect(unchecked).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Gateway not checked: /m) as string });
     const { stderr } = await runHere('deploy.ts', args, { ...cloudflare.env, SQL_ENDPOINT_HEADERS: '{}' });
-    expect(stderr).toMatch(
-      /\. 1 problem:\n- The gateway https:\/\/127\.0\.0\.1:65535\/sql cannot be used: .*ECONNREFUSED/,
-    );
+    expect(stderr).toMatch(/1 problem:\n- The gateway https:\S+:65535\/sql cannot be used: .*ECONNREFUSED/);
   });
 
   test('deploys if nothing is missing, and fails if the deployment fails', async () => {
@@ -149,7 +143,6 @@ describe('an environment of wrangler.toml', () => {
 
   const region = 'aws:eu-central-1';
   test.each([
-    ['ep-x.eu-central-1.aws.neon.tech', { region }, []],
     ['ep-x-pooler.c-2.eu-central-1.aws.neon.tech', { region }, []],
     ['EP-X.EU-CENTRAL-1.AWS.NEON.TECH', { mode: 'targeted', region }, []],
     ['ep-x.eastus2.azure.neon.tech', { region }, ['in azure:eastus2;']],
@@ -166,12 +159,10 @@ describe('an environment of wrangler.toml', () => {
 
   const INVALID = 'SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password';
   test.each([
-    ['https://sql.example.org/sql', {}, []],
     ['https://example.org:8443/gateway/sql', { placement: undefined }, ['placement = { host = "example.org:8443" }']],
     ['https://example.org/sql', { secrets: { required: ['DATABASE_URL'] } }, ['does not list SQL_ENDPOINT_HEADERS']],
     ['http://example.org/sql', {}, [INVALID]],
     ['https://user:password@example.org/sql', {}, [INVALID]],
-    ['https://example.org/', {}, [INVALID]],
     ['https://example.org/sql?token=secret', {}, [INVALID]],
   ])('whose gateway is %s, with %o, has the problems %o', (SQL_ENDPOINT, change, problems) => {
     const found = readEnvironment({ env: 'production', config: withGateway });
