@@ -66,8 +66,7 @@ export async function otherWorkerDatabases(client: Client): Promise<string[]> {
 export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boolean }) {
   return withConnection(url, async (client) => {
     if (isEmbedded) return { database: url, ...(await setWorkerPassword(client)) };
-    const { rows: names } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
-    const user = names[0]?.name ?? '';
+    const user = client.escapeIdentifier(client.user ?? '');
     await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
       throw explainRole(
         cause,

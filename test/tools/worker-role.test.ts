@@ -204,7 +204,7 @@ describe('npm run db:worker-url', () => {
     await expect(newUrl(tenant)).rejects.toThrow(
       'The user of DATABASE_URL may not change the role survey_export_worker',
     );
-    await expect(chooseLogin(tenant, { isEmbedded: false })).rejects.toThrow('GRANT survey_export_worker TO tenant;');
+    await expect(chooseLogin(tenant, { isEmbedded: false })).rejects.toThrow('GRANT survey_export_worker TO "tenant";');
   });
 });
 
