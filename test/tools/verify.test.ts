@@ -187,7 +187,6 @@ const otherAnswers = (from: string, to: string): Case => [
 /** Faults by the statement that fails. Without the first three statements, most others are not tested. */
 const FAULTS: Readonly<Record<string, readonly Case[]>> = {
   [ACCEPTED]: [
-    ['/api/v1//key: status: 308, expected 200', on(/\/\//, (exchange) => (exchange.status = 308))],
     [
       '/api/v1//key: status: 503 database_unavailable, expected 200; its log has the reason: see "503" in docs/runbook.md',
       on(/\/\//, (exchange) => {

@@ -28,10 +28,8 @@ describe('a status of the SQL endpoint', () => {
 describe('an error of the driver', () => {
   test.each<[string | undefined, string, FailureKind]>([
     ['57P01', 'terminating connection due to administrator command', 'transient'],
-    ['57P03', 'the database system is starting up', 'transient'],
     ['53300', 'too many connections', 'transient'],
     ['40001', 'could not serialize access', 'transient'],
-    ['40P01', 'deadlock detected', 'transient'],
     ['08006', 'connection failure', 'transient'],
     ['', 'connection closed', 'transient'],
     ['', 'timeout waiting for server', 'transient'],
