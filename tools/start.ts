@@ -1,4 +1,4 @@
-// npm start: the whole service on this machine: database, SQL-over-HTTP endpoint, Worker. With --watch, npm run dev.
+// npm start: the whole service on this machine: database, gateway, Worker. With --watch, npm run dev.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Option } from 'commander';
