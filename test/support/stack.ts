@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { startGateway } from '../../gateway/server.ts';
+import { type GatewayOptions, startGateway } from '../../gateway/server.ts';
 import { startDatabase, WORKER_LOGIN } from './database.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { TOKEN } from './sql-endpoint.ts';
@@ -30,8 +30,9 @@ export type StackOptions = Parameters<typeof startWorker>[1] & {
   readonly ownServer?: boolean;
   /** By which texts in the database sort: see {@link startDatabase}. */
   readonly locale?: string;
-  /** As for the gateway. */
+  /** These two as for the gateway. */
   readonly maxResponseBytes?: number;
+  readonly log?: NonNullable<GatewayOptions['log']>;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;
   /** Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's role through it */
