@@ -10,6 +10,9 @@ const CHUNK_LENGTH = 64 * 1024;
 /** A larger response takes one of the turns for large ones. The pages that the service asks for are smaller. */
 const SMALL_BYTES = 8 * 1024 * 1024;
 
+/** What `pg` keeps in memory before a statement's first row, and from one row to the next: a row of up to 1 GB, or an error. */
+const MAX_ROW_BYTES = 80 * 1024 * 1024;
+
 /** Values stay as Postgres prints them. */
 const types = { getTypeParser: () => (text: string) => text };
 
@@ -17,6 +20,8 @@ const types = { getTypeParser: () => (text: string) => text };
 export class Body {
   readonly parts: Buffer[] = [];
   bytes = 0;
+  /** What Postgres has sent. */
+  received = 0;
 
   write(json: string): this {
     const part = Buffer.from(json);
@@ -58,6 +63,24 @@ async function run(
   // Without this, `pg` would end the COPY with an error of the server.
   Object.assign(query, { handleCopyInResponse: () => refuse(copyRefused()) });
 
+  const socket = socketOf(client);
+  const refuseSize = () => {
+    socket.pause();
+    refuse(new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`));
+  };
+  let sinceRow = 0;
+  const receive = ({ length: bytes }: Buffer) => {
+    const wasSmall = body.received <= SMALL_BYTES;
+    body.received += bytes;
+    sinceRow += bytes;
+    if (wasSmall && body.received > SMALL_BYTES) {
+      socket.pause();
+      const holdTurn = largeResponses(signal).then((end) => signal.addEventListener('abort', end));
+      holdTurn.then(() => socket.resume(), refuse);
+    }
+    if (sinceRow > MAX_ROW_BYTES) refuseSize();
+  };
+
   let rows: (string | null)[][] = [];
   let length = 0;
   let before = (fields: FieldDef[]) => `{"fields":${JSON.stringify(fields.map(fieldOf))},"rows":[`;
@@ -68,23 +91,17 @@ async function run(
     length = 0;
   };
   query.on('row', (row, result) => {
-    if (length >= CHUNK_LENGTH) {
-      const wasSmall = body.bytes <= SMALL_BYTES;
-      flush((result as QueryArrayResult).fields);
-      if (wasSmall && body.bytes > SMALL_BYTES) {
-        const socket = socketOf(client).pause();
-        const holdTurn = largeResponses(signal).then((end) => signal.addEventListener('abort', end));
-        holdTurn.then(() => socket.resume(), refuse);
-      }
-    }
-    if (body.bytes > maxResponseBytes)
-      refuse(new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`));
+    sinceRow = 0;
+    if (length >= CHUNK_LENGTH) flush((result as QueryArrayResult).fields);
+    if (body.bytes > maxResponseBytes) refuseSize();
     rows.push(row);
     length += '[],'.length;
     for (const cell of row) length += (cell ?? 'null').length + '"",'.length;
   });
+  socket.on('data', receive);
   client.query(query);
-  const [{ fields, command, rowCount }] = (await once(query, 'end', { signal })) as [QueryArrayResult];
+  const end = once(query, 'end', { signal }).finally(() => socket.off('data', receive));
+  const [{ fields, command, rowCount }] = (await end) as [QueryArrayResult];
   if (command === 'COPY') throw copyRefused();
   flush(fields);
   body.write(`],${JSON.stringify({ command: command ?? '', rowCount, rowAsArray: true }).slice(1)}`);

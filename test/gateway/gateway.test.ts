@@ -233,6 +233,13 @@ describe('the gateway', async () => {
     expect(lines.filter(({ end, bytes }) => end === 'client left' && bytes > 20 * MIB)).toHaveLength(4);
   });
 
+  test.each([
+    ['a row', `select repeat('x', ${100 * MIB})`],
+    ['an error', `do $$ begin raise '%', repeat('x', ${100 * MIB}); end $$`],
+  ])('does not read %s of 100 MB to its end', async (_, query) => {
+    expect(await gateway.failure({ query })).toMatchObject({ status: 507 });
+  });
+
   test('logs a line for each request, without SQL, values, passwords and the token', async () => {
     const lines: LogLine[] = [];
     const other = await startOther({ log: (line) => lines.push(line) });
