@@ -146,8 +146,12 @@ export function isDefault(name: string, given: readonly string[] = []): boolean 
   return given.every((value) => 'default' in schema && value === String(schema.default));
 }
 
+/** The parameters that select responses. */
+export const SELECTION = ['survey', 'missing', ...FILTER_NAMES] as const;
+/** The parameters by which a wide file leaves out participants. */
+export const LEFT_OUT = ['repeats', 'require_metadata', 'require_question'] as const;
 /** The parameters that, of the files, only a wide one has. */
-export const WIDE = ['value', 'repeats', 'require_metadata', 'require_question', 'columns', 'timing'] as const;
+export const WIDE = ['value', ...LEFT_OUT, 'columns', 'timing'] as const;
 
 /**
  * @param given the parameters of the request

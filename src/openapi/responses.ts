@@ -16,7 +16,7 @@ import {
   tooManyRequests,
   unknownParameters,
 } from '../http/errors.ts';
-import { type HeaderName, reference, withHeaders } from './headers.ts';
+import { type HeaderName, headers, reference, withHeaders } from './headers.ts';
 
 /** A response, with the headers of every response and these. */
 export const response = (description: string, content: ContentObject, ...names: HeaderName[]): ResponseObject => ({
@@ -35,6 +35,15 @@ export const fileContent = (type: string, example: unknown, schema: SchemaObject
   [type]: { schema: { type: 'string', ...schema }, example },
 });
 
+/** The response with a table: JSON, or a file with `format=csv`. @param schema of the JSON, by name */
+export const tableResponse = (what: string, schema: string, json: unknown, csv: unknown): ResponseObject => ({
+  ...response(`${what}; a CSV file with \`format=csv\`.`, {
+    ...jsonContent(schema, json),
+    ...fileContent('text/csv', csv),
+  }),
+  headers: { ...withHeaders(), 'Content-Disposition': { ...headers['Content-Disposition'], required: false } },
+});
+
 /** For endpoints that stream a body that is too large for one page of the database. */
 export const streamedResponses = { 505: reference('responses', 'HttpVersionNotSupported') };
 
@@ -46,9 +55,9 @@ export const fileResponses = (content: ContentObject, ...names: HeaderName[]): R
 
 /** All responses of an endpoint: its own, and those that it shares with others. */
 export function responsesOf({ query, responses, security }: Endpoint): ResponsesObject {
-  const { headers = {} } = responses['200'] as ResponseObject;
+  const { headers: own = {} } = responses['200'] as ResponseObject;
   return {
-    ...('ETag' in headers && { 304: reference('responses', 'NotModified') }),
+    ...('ETag' in own && { 304: reference('responses', 'NotModified') }),
     400: reference('responses', 'BadParameter'),
     ...(!security && {
       401: reference('responses', 'InvalidToken'),
@@ -125,9 +134,9 @@ const reached = (resource: Parameters<typeof limitReached>[0]['resource']) =>
 function error(
   description: string,
   examples: Record<string, Pick<ApiError, 'message'>>,
-  ...headers: HeaderName[]
+  ...names: HeaderName[]
 ): ResponseObject {
   const values = Object.entries(examples).map(([name, { message }]) => [name, { value: { error: { message } } }]);
   const content = { schema: reference('schemas', 'Error'), examples: Object.fromEntries(values) };
-  return response(description, { 'application/json': content }, 'X-Error-Code', ...headers);
+  return response(description, { 'application/json': content }, 'X-Error-Code', ...names);
 }

@@ -6,12 +6,11 @@ import { wideQuestions } from '../formats/wide/table.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { badParameter, ifTooLarge, tooManyRows } from '../http/errors.ts';
+import { LEFT_OUT, SELECTION } from '../http/parameters.ts';
 import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { headers, withHeaders } from '../openapi/headers.ts';
-import { fileContent, jsonContent, response } from '../openapi/responses.ts';
+import { tableResponse } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
-import { FILTER_NAMES } from '../responses/filters.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const csv = csvEncoder({ columns: ANSWER_COLUMNS.length, keyColumns: [0] });
@@ -29,28 +28,8 @@ export const answers = endpoint({
   summary: 'What participants answered',
   description:
     'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others.',
-  query: [
-    'survey',
-    'missing',
-    ...FILTER_NAMES,
-    'value',
-    'repeats',
-    'require_metadata',
-    'require_question',
-    'columns',
-    'top',
-    'column',
-    'format',
-  ],
-  responses: {
-    200: {
-      ...response('The numbers; a CSV file with `format=csv`.', {
-        ...jsonContent('Answers', examples.answers),
-        ...fileContent('text/csv', examples.answersCsv),
-      }),
-      headers: { ...withHeaders(), 'Content-Disposition': { ...headers['Content-Disposition'], required: false } },
-    },
-  },
+  query: [...SELECTION, 'value', ...LEFT_OUT, 'columns', 'top', 'column', 'format'],
+  responses: { 200: tableResponse('The numbers', 'Answers', examples.answers, examples.answersCsv) },
 
   async handle(c, query) {
     const { db, signal, stats } = c.var;

@@ -1,11 +1,11 @@
 import { computeDigests } from '../db/digests.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ifTooLarge, noResponses, tooManyRows } from '../http/errors.ts';
+import { SELECTION } from '../http/parameters.ts';
 import { sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 import { requireResponses, surveyOf } from '../read/select-responses.ts';
-import { FILTER_NAMES } from '../responses/filters.ts';
 
 const tooLarge = () => tooManyRows('intervals', 'since and until, or use a longer interval');
 
@@ -17,7 +17,7 @@ export const digests = endpoint({
   summary: 'Digests of the responses',
   description:
     'Returns a digest of the responses of each calendar interval in UTC. It changes when a response of that interval is added, edited or deleted, so a client that has a copy knows what to download again. It can be computed from a CSV file and the form data: see docs/sync.md.',
-  query: ['survey', 'missing', ...FILTER_NAMES, 'interval'],
+  query: [...SELECTION, 'interval'],
   responses: { 200: response('The digests.', jsonContent('Digests', examples.digests), 'ETag') },
 
   async handle(c, query) {

@@ -5,12 +5,11 @@ import { objectEncoder } from '../encode/json.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ifTooLarge, tooManyRows } from '../http/errors.ts';
+import { SELECTION } from '../http/parameters.ts';
 import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { headers, withHeaders } from '../openapi/headers.ts';
-import { fileContent, jsonContent, response } from '../openapi/responses.ts';
+import { tableResponse } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
-import { FILTER_NAMES } from '../responses/filters.ts';
 
 /** The members that are not strings. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['responses', 'participants', 'choices']);
@@ -31,16 +30,8 @@ export const questions = endpoint({
   summary: 'The codebook',
   description:
     'Returns the questions that have responses, with their texts and numbers of responses, in the order of the columns of a wide file.',
-  query: ['survey', 'missing', ...FILTER_NAMES, 'columns', 'format'],
-  responses: {
-    200: {
-      ...response('The questions; a CSV file with `format=csv`.', {
-        ...jsonContent('Questions', examples.codebook),
-        ...fileContent('text/csv', examples.codebookCsv),
-      }),
-      headers: { ...withHeaders(), 'Content-Disposition': { ...headers['Content-Disposition'], required: false } },
-    },
-  },
+  query: [...SELECTION, 'columns', 'format'],
+  responses: { 200: tableResponse('The questions', 'Questions', examples.codebook, examples.codebookCsv) },
 
   async handle(c, query) {
     const { db, signal, stats } = c.var;

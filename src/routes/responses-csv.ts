@@ -1,10 +1,9 @@
 import { csv, wideCsv } from '../formats/csv.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { WIDE, checkLayout, refusedByFiles } from '../http/parameters.ts';
+import { SELECTION, WIDE, checkLayout, refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
 import { fileContent, fileResponses } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
-import { FILTER_NAMES } from '../responses/filters.ts';
 
 /** GET /responses/csv: a survey's responses, as one streamed CSV file. */
 export const responsesCsv = endpoint({
@@ -13,20 +12,7 @@ export const responsesCsv = endpoint({
   tags: ['Responses'],
   summary: 'All responses as a CSV file',
   description: 'Streams all of a survey’s responses, or those that pass the filters, as one file.',
-  query: [
-    'survey',
-    'missing',
-    ...FILTER_NAMES,
-    'after',
-    'count',
-    'bom',
-    'safe',
-    'metadata',
-    'arm',
-    'omit',
-    'layout',
-    ...WIDE,
-  ],
+  query: [...SELECTION, 'after', 'count', 'bom', 'safe', 'metadata', 'arm', 'omit', 'layout', ...WIDE],
   refused: refusedByFiles,
   responses: fileResponses(fileContent('text/csv', examples.csv), 'X-Total-Count'),
 

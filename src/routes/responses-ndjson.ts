@@ -1,10 +1,9 @@
 import { ndjson } from '../formats/ndjson.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { refusedByFiles } from '../http/parameters.ts';
+import { SELECTION, refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
 import { fileContent, fileResponses } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
-import { FILTER_NAMES } from '../responses/filters.ts';
 
 /** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */
 export const responsesNdjson = endpoint({
@@ -14,7 +13,7 @@ export const responsesNdjson = endpoint({
   summary: 'All responses as newline-delimited JSON',
   description:
     'Streams all of a survey’s responses, or those that pass the filters: the objects of `/responses`, one per line.',
-  query: ['survey', 'missing', ...FILTER_NAMES, 'after', 'count', 'omit'],
+  query: [...SELECTION, 'after', 'count', 'omit'],
   refused: refusedByFiles,
   responses: fileResponses(fileContent('application/x-ndjson', examples.ndjson), 'X-Total-Count'),
 

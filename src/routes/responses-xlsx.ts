@@ -1,11 +1,10 @@
 import { xlsx } from '../formats/xlsx.ts';
 import { XLSX } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { WIDE, checkLayout, refusedByFiles } from '../http/parameters.ts';
+import { SELECTION, WIDE, checkLayout, refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
 import { fileContent, fileResponses } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
-import { FILTER_NAMES } from '../responses/filters.ts';
 
 /** GET /responses/xlsx: a survey's responses, as one streamed Excel workbook. */
 export const responsesXlsx = endpoint({
@@ -15,19 +14,7 @@ export const responsesXlsx = endpoint({
   summary: 'All responses as an Excel workbook',
   description:
     'Streams the table of `/responses/csv` as an Excel workbook with the sheet `responses`, and with `codebook=true` a second sheet, `codebook`. Every cell is text, so numbers keep their digits and nothing runs as a formula.',
-  query: [
-    'survey',
-    'missing',
-    ...FILTER_NAMES,
-    'count',
-    'metadata',
-    'arm',
-    'omit',
-    'codebook',
-    'numbers',
-    'layout',
-    ...WIDE,
-  ],
+  query: [...SELECTION, 'count', 'metadata', 'arm', 'omit', 'codebook', 'numbers', 'layout', ...WIDE],
   refused: {
     ...refusedByFiles,
     bom: 'bom cannot be used with a workbook: leave it out.',

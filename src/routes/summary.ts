@@ -1,12 +1,11 @@
 import { isTimeZone, summarize } from '../db/summary.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { badParameter, ifTooLarge, tooManyRows } from '../http/errors.ts';
-import { TIME_ZONE } from '../http/parameters.ts';
+import { LEFT_OUT, SELECTION, TIME_ZONE } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
-import { FILTER_NAMES } from '../responses/filters.ts';
 
 /** The database's result, some 40,000 days, is held in memory. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -20,7 +19,7 @@ export const summary = endpoint({
   summary: 'The number of responses and participants',
   description:
     'Counts a survey’s responses and participants, or those that pass the filters, in total and per day. With `repeats`, `require_metadata` and `require_question`, counts those that a wide file with the same parameters has.',
-  query: ['survey', 'missing', ...FILTER_NAMES, 'timezone', 'repeats', 'require_metadata', 'require_question'],
+  query: [...SELECTION, 'timezone', ...LEFT_OUT],
   responses: { 200: response('The numbers.', jsonContent('Summary', examples.summary)) },
 
   async handle(c, query) {
