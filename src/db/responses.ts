@@ -41,12 +41,6 @@ export const seed: ComputedColumn = () => sql`
     case when metadata->>'seed' ~ '^(0|[1-9][0-9]{0,9})$' and lpad(metadata->>'seed', 10, '0') <= '4294967295' collate "C"
       then lpad(metadata->>'seed', 10, '0') end`;
 
-/** The {@link seed}, unless the metadata have the arm of this name. */
-export const armSeed =
-  (arm: string): ComputedColumn =>
-  (safe) =>
-    sql`case when metadata->>${arm}::text is null then ${seed(safe)} end`;
-
 const TRANSLATED = sql`coalesce(translated_response, response)`;
 /** The label of a response that is a choice. Needs {@link labelsCte}. */
 const LABEL = sql`case when ${IS_LETTER} then (select by_text from labels)->question_text->>${LETTER} end`;

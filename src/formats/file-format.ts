@@ -54,7 +54,7 @@ export type ReserveMemory = (bytes: number) => Promise<void>;
 
 export type Pages = AsyncIterable<EncodedRows> | Iterable<EncodedRows>;
 
-/** Writes the header and the records of a table, made from pages of rows. */
+/** Writes the records of a table, made from pages of rows. */
 export type WriteRecords = (
   writer: RecordWriter,
   pages: Pages,

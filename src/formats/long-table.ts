@@ -1,14 +1,14 @@
-import { armSeed, metadataValue } from '../db/responses.ts';
-import { writeHeader } from '../encode/records.ts';
+import { type Column, metadataValue, seed } from '../db/responses.ts';
 import type { Values } from '../http/parameters.ts';
 import { type Arm, parseArm } from '../responses/arm.ts';
 import { CSV_COLUMNS } from '../responses/columns.ts';
+import { writeArms } from './arm-cells.ts';
 import type { Table, WriteRecords } from './file-format.ts';
 import { namesWithout } from './omit.ts';
 import { csvPages } from './page-format.ts';
 
-/** As large as a write to the ZIP file of a workbook. */
-const CHUNK_BYTES = 256 * 1024;
+/** What records are written in: as large as a write to the ZIP file of a workbook. */
+export const CHUNK_BYTES = 256 * 1024;
 
 /** The parameters of a table with a record for each response. */
 export type LongOptions = Partial<Values<'metadata' | 'arm' | 'omit' | 'safe'>>;
@@ -23,30 +23,29 @@ export function longTable({ omit = [], safe, ...options }: LongOptions, cells: b
   const added = addedColumns(options);
   const own = namesWithout(CSV_COLUMNS, omit, added.names.length);
   const names = [...own, ...added.names];
-  const cellsOfArms = added.arms.flatMap(({ name }) => [metadataValue(name), armSeed(name)]);
-  const columns = [...own, ...added.metadata, ...cellsOfArms];
-  const arms = { arms: added.arms, first: own.length + added.metadata.length };
-  const format = csvPages({ columns, cells: cells || arms.arms.length > 0, arms, safe });
-  return { names, format, records: recordsOfRows(names) };
+  const format = csvPages({ columns: [...own, ...added.columns], cells: cells || added.arms.length > 0, safe });
+  return { names, format, records: recordsOfRows(own.length + added.firstArm, added.arms) };
 }
 
-/** The columns of metadata keys and treatment arms: their names, and what is read for those of keys. */
+/** The columns of metadata keys and treatment arms: their names, and what is read for them (see {@link writeArms}). */
 export function addedColumns({ metadata = [], arm = [] }: Partial<Values<'metadata' | 'arm'>>) {
   return {
     names: [...metadata.map((key) => `metadata.${key}`), ...arm.map((name) => `arm.${name}`)],
-    metadata: metadata.map(metadataValue),
+    columns: [...[...metadata, ...arm].map(metadataValue), ...(arm.length > 0 ? [seed] : [])] satisfies Column[],
     arms: arm.map((name) => parseArm(name) as Arm),
+    firstArm: metadata.length,
   };
 }
 
-/** The records of a table that has the rows of its pages. @param names of its columns */
-export const recordsOfRows = (names: readonly string[]): WriteRecords =>
+/** The records of a table that has the rows of its pages. @param copied the number of their cells, without those of arms */
+export const recordsOfRows = (copied: number, arms: readonly Arm[] = []): WriteRecords =>
   async function* records(writer, pages) {
     const { output } = writer;
-    writeHeader(writer, names);
+    const columns = copied + (arms.length > 0 ? arms.length + 1 : 0);
     for await (const page of pages) {
-      for (let row = 0; row + names.length < page.cells.length; row += names.length) {
-        writer.cells(page, row, row + names.length);
+      for (let row = 0; row + columns < page.cells.length; row += columns) {
+        if (copied > 0) writer.cells(page, row, row + copied);
+        if (arms.length > 0) writeArms(writer, page, row + copied, arms);
         writer.endRecord();
         if (output.length >= CHUNK_BYTES) yield output.take();
       }

@@ -5,7 +5,6 @@ import { type ObjectLayout, objectEncoder } from '../encode/json.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import { JSON_MEMBERS } from '../responses/columns.ts';
 import { CURSOR_COLUMNS, TOKEN_VERSION } from '../responses/cursor.ts';
-import { type ArmCells, encodeArms } from './arm-cells.ts';
 
 /** How pages of responses are read and encoded. */
 export interface PageFormat extends PageOptions {
@@ -29,14 +28,8 @@ const hiddenKeys = (columns: readonly Column[]) => CURSOR_COLUMNS.filter((name) 
 export function csvPages({
   columns: written,
   cells,
-  arms,
   ...options
-}: PageOptions &
-  Pick<PageFormat, 'columns' | 'maxRowBytes'> & {
-    readonly cells?: boolean;
-    /** Needs `cells`. */
-    readonly arms?: ArmCells;
-  }): PageFormat {
+}: PageOptions & Pick<PageFormat, 'columns' | 'maxRowBytes'> & { readonly cells?: boolean }): PageFormat {
   const hidden = hiddenKeys(written);
   const columns = [...written, ...hidden];
   const encode = csvEncoder({
@@ -45,8 +38,7 @@ export function csvPages({
     keyColumns: keyColumnsOf(columns),
     cells,
   });
-  const withArms = arms && arms.arms.length > 0 ? encodeArms(encode, written.length, arms) : encode;
-  return { ...options, columns, encode: withArms, maxPageBytes: MAX_FILE_PAGE_BYTES };
+  return { ...options, columns, encode, maxPageBytes: MAX_FILE_PAGE_BYTES };
 }
 
 /** Responses as JSON objects, as the API describes them. @param omit the names of members to leave out; a token needs a cursor's */

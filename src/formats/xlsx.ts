@@ -28,7 +28,7 @@ export const xlsx: ExportFormat<XlsxQuery> = {
   memoryBytes: WORKBOOK_BYTES + PARTICIPANT_BYTES,
   async prepare(selection, query, ...database) {
     const isWide = query.layout === 'wide';
-    const { records, ...table }: Table = isWide
+    const table: Table = isWide
       ? await wideTable(selection, query, ...database)
       : longTable({ ...query, safe: false }, true);
     const { total, numbers } = await checkLimits(selection, table, query, ...database);
@@ -38,7 +38,7 @@ export const xlsx: ExportFormat<XlsxQuery> = {
       total,
       write(pages, reserveMemory, first) {
         const reserve = (bytes: number) => reserveMemory(bytes + WORKBOOK_BYTES);
-        const responses = { name: 'responses', data: sheetOf(records, pages, first, reserve, numbers) };
+        const responses = { name: 'responses', data: sheetOf(table, pages, first, reserve, numbers) };
         return workbook([responses, ...codebook], numbers.size > 0);
       },
     };
@@ -104,6 +104,7 @@ async function codebookSheet(
 }
 
 async function* writeCodebook(page: HeldPage): AsyncGenerator<Uint8Array, void, void> {
-  yield* sheetOf(recordsOfRows(CODEBOOK_COLUMNS), [page], page, async () => {});
+  const table = { names: CODEBOOK_COLUMNS, records: recordsOfRows(CODEBOOK_COLUMNS.length) };
+  yield* sheetOf(table, [page], page, async () => {});
   page.release();
 }

@@ -1,9 +1,8 @@
 import { hashOf } from '../../encode/byte-map.ts';
-import { integerAt } from '../../encode/bytes.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-import { type Arm, armOf } from '../../responses/arm.ts';
 import { TIMING_COLUMNS } from '../../responses/wide-columns.ts';
+import { writeArms } from '../arm-cells.ts';
 import type { Form, QuestionColumns } from './columns.ts';
 import { NumberCells } from './number-cells.ts';
 import {
@@ -211,7 +210,7 @@ export class Participant {
       writer.cells(numbers, 0, numbers.count);
       if (answerCells > 1) writer.skip(1 + TIMING_COLUMNS.length - numbers.count);
       this.#write(writer, page, last, METADATA, arm);
-      if (arms.length > 0) this.#writeArms(writer, page, last);
+      if (arms.length > 0) writeArms(writer, this.#pageOf(page, last), positionOf(last) + arm, arms);
       const byColumn = lastByColumn(answers, questions);
       const columns = [...byColumn.keys()];
       if (columns.length > 1) columns.sort((a, b) => a - b);
@@ -237,21 +236,6 @@ export class Participant {
       timing.add(data, cells[time] as number, (cells[time + 1] as number) - 1);
     }
     timing.write(numbers, corrections);
-  }
-
-  /** An arm is the text that the metadata have or, if they have none, computed from the seed. */
-  #writeArms(writer: RecordWriter, page: EncodedRows, last: CellRef): void {
-    const { arms, arm } = this.#columns;
-    const { data, cells } = this.#pageOf(page, last);
-    const first = positionOf(last) + arm;
-    const start = cells[first + arms.length] as number;
-    const end = (cells[first + arms.length + 1] as number) - 1;
-    const seed = start < end ? integerAt(data, start, end) : undefined;
-    for (let i = 0; i < arms.length; i++) {
-      const isEmpty = (cells[first + i + 1] as number) - (cells[first + i] as number) === 1;
-      if (isEmpty && seed !== undefined) writer.cells(numbers.clear().add(armOf(arms[i] as Arm, seed)), 0, 1);
-      else this.#write(writer, page, last, arm + i, arm + i + 1);
-    }
   }
 
   #recordOf(page: EncodedRows, row: number): WideRecord {

@@ -1,4 +1,4 @@
-import { ANSWERS, type Column, lacksMetadata, metadataValue, questionAmong, seed } from '../../db/responses.ts';
+import { ANSWERS, type Column, lacksMetadata, questionAmong } from '../../db/responses.ts';
 import { Output, free, integerAt } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Values } from '../../http/parameters.ts';
@@ -45,7 +45,7 @@ export function rowColumns({
   require_question: questions = [],
   ...options
 }: RowOptions): RowColumns {
-  const { metadata, arms } = addedColumns(options);
+  const added = addedColumns(options);
   const before: Column[] = [
     'userid',
     'parent_surveyid',
@@ -54,9 +54,7 @@ export function rowColumns({
     'flowid',
     'question_ref',
     'metadata',
-    ...metadata,
-    ...arms.map(({ name }) => metadataValue(name)),
-    ...(arms.length > 0 ? [seed] : []),
+    ...added.columns,
   ];
   const columns: Column[] = [
     ...before,
@@ -68,8 +66,8 @@ export function rowColumns({
   const time = before.length;
   return {
     columns,
-    arms,
-    arm: METADATA + 1 + metadata.length,
+    arms: added.arms,
+    arm: METADATA + 1 + added.firstArm,
     time,
     answerCells: timing ? 2 : 1,
     lacks: keys.length > 0 ? time + 2 : undefined,

@@ -1,7 +1,6 @@
 import { BY_PARTICIPANT } from '../../db/order.ts';
 import type { Database } from '../../db/client.ts';
 import { type ColumnsBy, MAX_QUESTIONS, type Question, findQuestions } from '../../db/questions.ts';
-import { writeHeader } from '../../encode/records.ts';
 import { ifTooLarge, responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
 import type { Values } from '../../http/parameters.ts';
 import type { Selection } from '../../responses/selection.ts';
@@ -64,8 +63,6 @@ export async function wideTable(
     format: csvPages({ columns, order: BY_PARTICIPANT, cells: true, safe, maxRowBytes: MAX_ROW_BYTES }),
     rowTooLarge: responseTooLarge,
     async *records(writer, pages, reserveMemory) {
-      writeHeader(writer, names);
-      yield writer.output.take();
       const builder = wideTableBuilder(questions, row, repeats, writer);
       for await (const page of pages) {
         for (const chunk of builder.add(page)) {

@@ -1,6 +1,7 @@
 import { utf8 } from '../../encode/bytes.ts';
+import { writeHeader } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-import type { Pages, ReserveMemory, WriteRecords } from '../file-format.ts';
+import type { Pages, ReserveMemory, Table } from '../file-format.ts';
 import { ColumnWidths } from './measure.ts';
 import { SheetWriter } from './sheet.ts';
 import { type ZipEntry, zip } from './zip.ts';
@@ -101,20 +102,21 @@ const SHEET_END = utf8.encode('</sheetData></worksheet>');
 /**
  * Writes the data of a worksheet.
  *
- * @param records writes those of pages, the names of the columns first
  * @param first the first of the pages, which determines the widths of the columns
  * @param numbers the indexes of the columns whose cells are numbers where their texts are
  */
 export async function* sheetOf(
-  records: WriteRecords,
+  { names, records }: Pick<Table, 'names' | 'records'>,
   pages: Pages,
   first: EncodedRows,
   reserveMemory: ReserveMemory,
   numbers: ReadonlySet<number> = new Set(),
 ): AsyncGenerator<Uint8Array, void, void> {
   const columns = new ColumnWidths();
+  const rows = new SheetWriter(numbers);
+  for (const writer of [columns, rows]) writeHeader(writer, names);
   yield* records(columns, [first], reserveMemory); // nothing
   yield xml(sheetStart(columns.widths));
-  yield* records(new SheetWriter(numbers), pages, reserveMemory);
+  yield* records(rows, pages, reserveMemory);
   yield SHEET_END;
 }
