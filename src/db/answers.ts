@@ -2,7 +2,7 @@ import type { Selection } from '../responses/selection.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { type ColumnsBy, MAX_QUESTIONS, columnNames, questionCte } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
-import { ANSWERS, UNLABELLED, labelsCte } from './responses.ts';
+import { ANSWERS, answerCtes } from './responses.ts';
 import { type Query, type Sql, and, join, raw, sql } from './sql.ts';
 
 /** The columns of {@link answersQuery} with `csv`, in order. */
@@ -35,8 +35,6 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
   const { ctes, isKept, count } = leftOut(selection, options);
   const all = responses.all(filterConditions(selection));
   const answer = ANSWERS[value];
-  const text = typeof answer === 'string' ? raw(answer) : answer(false);
-  const labels = UNLABELLED.has(answer) ? [labelsCte(sql`(select question_text, response from ${all}) response`)] : [];
   const record = sql`userid, parent_surveyid, parent_shortcode`;
   // Of each form, only the attempt that the record's first response to it is of.
   const isFirst = repeats === 'first' ? sql` and (flowid = first_flow) is not false` : sql``;
@@ -49,9 +47,9 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
     [
       responses.forms,
       ...ctes,
-      ...labels,
+      ...answerCtes(answer, all),
       sql`selected as materialized (
-        select ${record}, surveyid, flowid, question_ref, question_idx, timestamp, ${text} as value from ${all}
+        select ${record}, surveyid, flowid, question_ref, question_idx, timestamp, ${answer(false)} as value from ${all}
       )`,
       questionCte(sql`selected`),
       columnNames(columns),

@@ -193,15 +193,16 @@ export function boundedRows(
   };
 }
 
-/** SQL that counts the responses of a selection, all, or those after a cursor in the given order. It reads only an index. */
-export function countSql(selection: Selection, after: Range['after'], order: Order): Sql {
+/** Counts the responses of a selection, all, or those after a cursor in the given order. The query reads only an index. */
+export function countQuery(selection: Selection, after?: Range['after'], order: Order = BY_TIME): Query {
   const responses = relationOf(selection);
-  return sql`
+  const text = sql`
     with ${responses.forms}
     select coalesce(sum(count), 0) as count
     from form, lateral (
       select count(*) from ${responses.to(sql`form.id`, rangeConditions(selection, { after }, order))}
     ) k`;
+  return { text };
 }
 
 /**

@@ -1,8 +1,8 @@
 import { type ColumnName, columnNamed } from '../responses/columns.ts';
-import { CURSOR_COLUMNS, type Cursor } from '../responses/cursor.ts';
+import { CURSOR_COLUMNS } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
-import { KEY_COLUMNS, boundedRows, countSql, rangeRows } from './branches.ts';
+import { KEY_COLUMNS, boundedRows, rangeRows } from './branches.ts';
 import type { Database } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
 import { BY_TIME, type Order, orderSql } from './order.ts';
@@ -11,7 +11,7 @@ import { type Query, type Sql, Value, isoTimestamp, join, raw, sql } from './sql
 
 /** A column of a page: one of the table, or SQL. */
 export type Column = ColumnName | ComputedColumn;
-type ComputedColumn = (safe: boolean) => Sql;
+export type ComputedColumn = (safe: boolean) => Sql;
 
 /** The text of a key of the metadata; null if it is not there. A participant can choose it where it comes from a URL. */
 export const metadataValue =
@@ -49,28 +49,33 @@ const answer =
   (text: Sql): ComputedColumn =>
   (safe) =>
     safe ? withoutFormulas(text) : text;
+const RESPONSE = sql`response`;
 const labelled = (otherwise: Sql): ComputedColumn => answer(sql`coalesce(${LABEL}, ${otherwise})`);
 
 /** What the parameter `value` takes for the text of an answer. */
 export const ANSWERS = {
-  response: 'response',
+  response: answer(RESPONSE),
   translated: answer(TRANSLATED),
   translated_label: labelled(TRANSLATED),
-  label: labelled(sql`response`),
-} as const satisfies Record<string, Column>;
+  label: labelled(RESPONSE),
+};
 /** What labelled answers are where there is no label. */
 export const UNLABELLED: ReadonlyMap<Column, Sql> = new Map<Column, Sql>([
   [ANSWERS.translated_label, TRANSLATED],
-  [ANSWERS.label, sql`response`],
+  [ANSWERS.label, RESPONSE],
 ]);
 
 /** A common table expression for the labels of choices, which labelled answers of `rows` need. They are found once for each text of a question. */
-export const labelsCte = (rows: Sql): Sql => sql`
+const labelsCte = (rows: Sql): Sql => sql`
   labels as materialized (
     select jsonb_object_agg(asked, labels) as by_text
     from (select distinct question_text collate "C" as asked from ${rows} where ${IS_LETTER}) question,
       lateral (${labelsOf(sql`asked`)}) found
   )`;
+
+/** The common table expressions that an answer to each of `rows` needs. */
+export const answerCtes = (value: Column, rows: Sql): Sql[] =>
+  UNLABELLED.has(value) ? [labelsCte(sql`(select question_text, response from ${rows}) response`)] : [];
 
 /** SQL for columns of the rows `r`. */
 function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sql {
@@ -82,7 +87,7 @@ function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sq
   return sql`with page as materialized (${rows}), ${labelsCte(sql`page`)} select ${list} from page r`;
 }
 
-/** The column indexes of a {@link Cursor}'s values. */
+/** The column indexes of a {@link CURSOR_COLUMNS}. */
 export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
 
 export interface PageOptions {
@@ -144,20 +149,9 @@ export function boundaryQuery(selection: Selection, range: Range, pageRows: numb
   return { ctes: [relationOf(selection).forms], text, limit };
 }
 
-/** Counts the responses of a selection, all, or those after a cursor in the given order. The query reads only the index. */
-export function countQuery(selection: Selection, after: Cursor | undefined, order: Order = BY_TIME): Query {
-  return { text: countSql(selection, after, order) };
-}
-
-/** Runs {@link countQuery}. */
-export async function countResponses(
-  db: Database,
-  selection: Selection,
-  after: Cursor | undefined,
-  signal: AbortSignal,
-  order?: Order,
-): Promise<number> {
-  const [count] = await db.row(countQuery(selection, after, order), { signal, retry: 'scan' });
+/** Runs a query that counts responses or records. */
+export async function readCount(db: Database, query: Query, signal: AbortSignal): Promise<number> {
+  const [count] = await db.row(query, { signal, retry: 'scan' });
   return Number(count);
 }
 

@@ -5,7 +5,7 @@ import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
 import type { Question } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
-import { ANSWERS, type Column, UNLABELLED, labelsCte } from './responses.ts';
+import { ANSWERS, type Column, type ComputedColumn, UNLABELLED, answerCtes } from './responses.ts';
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
 
 /** Whether the text of a column can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
@@ -26,10 +26,15 @@ const isNumber = (text: Sql) =>
  *
  * With `numbers`, likewise for each question of a form that has such a text, or whose texts in this column are all numbers or empty.
  */
-export function longTextQuery(selection: Selection, columns: readonly Column[], most: number, numbers?: Column): Query {
+function longTextQuery(
+  selection: Selection,
+  columns: readonly Column[],
+  most: number,
+  numbers: ComputedColumn | undefined,
+): Query {
   const limit = sql`${most}::int`;
   const isLong = columns.filter(hasAnyLength).map((column) => {
-    const value = textOf(column);
+    const value = typeof column === 'string' ? raw(column) : column(false);
     const unlabelled = UNLABELLED.get(column);
     const text = sql`(${unlabelled ? longLabel(limit, unlabelled) : value})::text`;
     const single = sql`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
@@ -43,15 +48,12 @@ export function longTextQuery(selection: Selection, columns: readonly Column[], 
   const anyLong = sql`(${join(isLong, ' or ')})`;
   if (!numbers)
     return { text: sql`with ${responses.forms} select exists (select from ${responses.all([...filters, anyLong])})` };
-  const labels = UNLABELLED.has(numbers)
-    ? [labelsCte(sql`(select question_text, response from ${responses.all(filters)}) response`)]
-    : [];
   const text = sql`
-    with ${join([responses.forms, ...labels], ', ')}
+    with ${join([responses.forms, ...answerCtes(numbers, responses.all(filters))], ', ')}
     select bool_or(has_long), shortcode, question_ref
     from (
       select surveyid, question_ref, bool_or(${anyLong}) as has_long, bool_and(text = '' or ${isNumber(sql`text`)}) as has_numbers
-      from (select *, ${textOf(numbers)} as text from ${responses.all(filters)}) response
+      from (select *, ${numbers(false)} as text from ${responses.all(filters)}) response
       group by surveyid, question_ref
     ) version join form on id = surveyid
     group by shortcode, question_ref
@@ -59,38 +61,25 @@ export function longTextQuery(selection: Selection, columns: readonly Column[], 
   return { text };
 }
 
-const textOf = (column: Column): Sql => (typeof column === 'string' ? raw(column) : column(false));
-
 /** The label of a response if it can be long: the question's text has the label, and is not shorter. */
 const longLabel = (limit: Sql, otherwise: Sql) => sql`
   case when octet_length(question_text) > ${limit} and ${IS_LETTER}
     then coalesce((${labelsOf(sql`question_text`)})->>${LETTER}, ${otherwise})
     else ${otherwise} end`;
 
-/** Runs {@link longTextQuery}. */
-export async function hasLongText(
-  db: Database,
-  selection: Selection,
-  columns: readonly Column[],
-  most: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const [isLong] = await db.row(longTextQuery(selection, columns, most), { signal, retry: 'scan' });
-  return isLong === 't';
-}
-
-/** Runs {@link longTextQuery} with `numbers`. @returns the questions of numbers; undefined if a text is too long */
+/** Runs {@link longTextQuery}. @returns the questions of numbers, none without `numbers`; undefined if a text is too long */
 export async function findNumbers(
   db: Database,
   selection: Selection,
   columns: readonly Column[],
   most: number,
-  numbers: Column,
+  numbers: ComputedColumn | undefined,
   signal: AbortSignal,
 ): Promise<Pick<Question, 'shortcode' | 'questionRef'>[] | undefined> {
   const rows = await db.rows(longTextQuery(selection, columns, most, numbers), { signal, retry: 'scan', keep: true });
   if (rows.some(([isLong]) => isLong === 't')) return undefined;
-  return (rows as [string, string, string][]).map(([, shortcode, questionRef]) => ({ shortcode, questionRef }));
+  const found = numbers ? (rows as [string, string, string][]) : [];
+  return found.map(([, shortcode, questionRef]) => ({ shortcode, questionRef }));
 }
 
 /** Counts the records of a wide table. Scans the whole selection. */
@@ -105,15 +94,4 @@ export function recordsQuery(selection: Selection, options: LeftOutOptions): Que
       from ${responses.all([...filterConditions(selection), ...isKept])}
     ) record`;
   return { text };
-}
-
-/** Runs {@link recordsQuery}. */
-export async function countRecords(
-  db: Database,
-  selection: Selection,
-  options: LeftOutOptions,
-  signal: AbortSignal,
-): Promise<number> {
-  const [records] = await db.row(recordsQuery(selection, options), { signal, retry: 'scan' });
-  return Number(records);
 }

@@ -1,8 +1,9 @@
+import { countQuery } from '../db/branches.ts';
 import type { Database, HeldPage } from '../db/client.ts';
 import { CODEBOOK_COLUMNS, CODEBOOK_OPTIONS, codebookQuery } from '../db/codebook.ts';
 import type { ColumnsBy, Question } from '../db/questions.ts';
-import { ANSWERS, countResponses } from '../db/responses.ts';
-import { countRecords, findNumbers, hasLongText } from '../db/xlsx-limits.ts';
+import { ANSWERS, readCount } from '../db/responses.ts';
+import { findNumbers, recordsQuery } from '../db/xlsx-limits.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { XLSX } from '../http/attachment.ts';
 import { cellTooLong, codebookCellTooLong, ifTooLarge, tooManyRecords, tooManyRows } from '../http/errors.ts';
@@ -58,21 +59,18 @@ async function checkLimits(
   db: Database,
   signal: AbortSignal,
 ): Promise<{ total: number; numbers: ReadonlySet<number> }> {
-  const total = await countResponses(db, selection, undefined, signal);
+  const total = await readCount(db, countQuery(selection), signal);
   let records = total;
   // A wide table has at most as many records as responses.
-  if (records > MAX_RECORDS && query.layout === 'wide') records = await countRecords(db, selection, query, signal);
+  if (records > MAX_RECORDS && query.layout === 'wide')
+    records = await readCount(db, recordsQuery(selection, query), signal);
   if (records > MAX_RECORDS) throw tooManyRecords(MAX_RECORDS);
   const tooLong = cellTooLong(MAX_CELL_LENGTH);
   if (names.some((name) => name.length > MAX_CELL_LENGTH)) throw tooLong;
-  const { columns } = format;
-  if (!query.numbers) {
-    if (await hasLongText(db, selection, columns, MAX_CELL_LENGTH, signal)) throw tooLong;
-    return { total, numbers: new Set() };
-  }
-  const answer = ANSWERS[query.value ?? 'response'];
-  const found = await findNumbers(db, selection, columns, MAX_CELL_LENGTH, answer, signal);
+  const answer = query.numbers ? ANSWERS[query.value ?? 'response'] : undefined;
+  const found = await findNumbers(db, selection, format.columns, MAX_CELL_LENGTH, answer, signal);
   if (!found) throw tooLong;
+  if (!answer) return { total, numbers: new Set() };
   const keyOf = ({ shortcode, questionRef }: Pick<Question, 'shortcode' | 'questionRef'>) =>
     JSON.stringify([shortcode, questionRef]);
   const areNumbers = new Set(found.map(keyOf));

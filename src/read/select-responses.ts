@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
+import { countQuery } from '../db/branches.ts';
 import type { Database } from '../db/client.ts';
 import { findParticipants } from '../db/participants.ts';
-import { countResponses } from '../db/responses.ts';
+import { readCount } from '../db/responses.ts';
 import { findSurvey, hasResponses, withSurvey } from '../db/surveys.ts';
 import type { ExportFile } from '../formats/file-format.ts';
 import type { AppEnv } from '../http/context.ts';
@@ -46,7 +47,7 @@ export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowToo
     const file = await prepare(selection, db, reading);
     const { format, rowTooLarge } = file;
     const reader = pageReader(db, selection, format, reading);
-    const count = () => countResponses(db, selection, after, reading, format.order);
+    const count = () => readCount(db, countQuery(selection, after, format.order), reading);
     const [first, total] = await Promise.all([
       reader.first({ after, limit }).catch(ifTooLarge(rowTooLarge)),
       query.count ? (file.total ?? count()) : undefined,
