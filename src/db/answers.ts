@@ -43,20 +43,19 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
       ? sql`, first_value(flowid) over (partition by ${record}, shortcode order by timestamp, question_ref, surveyid) as first_flow`
       : sql``;
   const listed = sql`case when length(value) > ${raw(String(MAX_VALUE_LENGTH))} then left(value, ${raw(String(MAX_VALUE_LENGTH))}) || '…' else value end`;
-  const start = join(
-    [
-      responses.forms,
-      ...ctes,
-      ...answerCtes(answer, all),
-      sql`selected as materialized (
+  const start = join([
+    responses.forms,
+    ...ctes,
+    ...answerCtes(answer, all),
+    sql`selected as materialized (
         select ${record}, surveyid, flowid, question_ref, question_idx, timestamp, ${answer(false)} as value from ${all}
       )`,
-      questionCte(sql`selected`),
-      columnNames(columns),
-      sql`asked as materialized (
+    questionCte(sql`selected`),
+    columnNames(columns),
+    sql`asked as materialized (
         select shortcode, question_ref, column_name, n, place from question_column ${names ? sql`where column_name = any(${names})` : sql``}
       )`,
-      sql`cell as materialized (
+    sql`cell as materialized (
         select distinct on (${record}, n) ${record}, n, value
         from (
           select responses.*, form.shortcode${firstFlow}
@@ -66,7 +65,7 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
         where num_nonnulls(userid) = 1${isFirst}
         order by ${record}, n, timestamp desc, surveyid desc
       )`,
-      sql`counted as (
+    sql`counted as (
         select n, value, count(*) as records,
           row_number() over (partition by n order by count(*) desc, value collate "C") as rank,
           sum(count(*)) over (partition by n) as total, count(*) over (partition by n) as different
@@ -74,14 +73,12 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
         where n is not null
         group by n, value
       )`,
-      sql`value as (
+    sql`value as (
         select n, rank, ${listed} as value, records, total, different from counted where rank <= ${top}::int
         union all
         select n, null, null, sum(records), max(total), max(different) from counted where rank > ${top}::int group by n
       )`,
-    ],
-    ', ',
-  );
+  ]);
   const fits = sql`(select count(*) from question) <= ${raw(String(MAX_QUESTIONS))}`;
   return { text: sql`with recursive ${start} ${format === 'csv' ? csv(fits) : json(count, fits)}` };
 }

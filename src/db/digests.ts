@@ -44,7 +44,7 @@ export function digestsQuery(survey: Survey, filters: Filters, interval: Interva
         from (
           select start, ${hashOf(RESPONSE_FIELDS)} as hash
           from (
-            select date_trunc('${raw(interval)}', timestamp at time zone 'UTC') as start, ${join(FIELD_TEXTS, ', ')}
+            select date_trunc('${raw(interval)}', timestamp at time zone 'UTC') as start, ${join(FIELD_TEXTS)}
             from form, lateral (select * from ${responses.to(sql`form.id`, filterConditions({ ...filters, survey }))} offset 0) response
             offset 0
           ) response
@@ -72,7 +72,7 @@ const FIELD_TEXTS = DIGEST_FIELDS.map(({ name, type, from }) => {
 const RESPONSE_FIELDS = DIGEST_FIELDS.map(({ name, isNullable }) => (isNullable ? nullable : field)(raw(name)));
 
 /** SQL for the MD5 of a record, as bits: two casts of bits to numbers take less time than two of hexadecimal digits. */
-const hashOf = (fields: readonly Sql[]) => sql`('x' || md5(concat(${join(fields, ', ')})))::bit(128)`;
+const hashOf = (fields: readonly Sql[]) => sql`('x' || md5(concat(${join(fields)})))::bit(128)`;
 
 /** The number of records, and the sums of the first and of the last 8 bytes of their hashes, as signed numbers. */
 const SUMS = sql`

@@ -11,13 +11,13 @@ export interface LeftOutOptions {
 }
 
 /** A rule by which participants are left out: a parameter, and its value if it has several. */
-export interface Rule {
+interface Rule {
   readonly rule: keyof LeftOutOptions;
   readonly name: string | null;
 }
 
 /** SQL for leaving out the participants of a selection whom a wide file leaves out. */
-export interface LeftOut {
+interface LeftOut {
   readonly rules: readonly Rule[];
   /** Common table expressions, on `form` (see relation.ts): `left_out`, or none if there are no rules. */
   readonly ctes: readonly Sql[];
@@ -27,6 +27,12 @@ export interface LeftOut {
   readonly count: Sql;
   /** JSON: for the rules that leave out anybody, their number from 1, how many participants they leave out, and the first of them. */
   readonly byRule: Sql;
+}
+
+/** How a rule is checked: what a response can have that breaks it, or, if a question is required, keeps it; or else a form. */
+interface Flag extends Rule {
+  readonly ofResponse?: Sql;
+  readonly ofForm?: Sql;
 }
 
 /** How many participants are listed for a rule. */
@@ -40,46 +46,22 @@ export function leftOut(
   selection: Selection,
   { repeats, require_metadata: keys = [], require_question: questions = [] }: LeftOutOptions,
 ): LeftOut {
-  const rules: (Rule & {
-    /** What a response, a form version, or a form can have of it. */
-    readonly ofResponse: Sql;
-    readonly ofForm?: Sql;
-    /** Whether it is fulfilled by having this, rather than broken. */
-    readonly isRequired?: boolean;
-  })[] = [
-    ...(repeats === 'drop'
-      ? [
-          {
-            rule: 'repeats',
-            name: null,
-            ofResponse: sql`false`,
-            ofForm: sql`min(first_flow) < max(last_flow)`,
-          } as const,
-        ]
-      : []),
-    ...keys.map((name) => ({ rule: 'require_metadata', name, ofResponse: lacksKey(name) }) as const),
-    ...questions.map(
-      (name) =>
-        ({ rule: 'require_question', name, ofResponse: sql`question_ref = ${name}`, isRequired: true }) as const,
-    ),
-  ];
+  const attempts: Flag = { rule: 'repeats', name: null, ofForm: sql`min(first_flow) < max(last_flow)` };
+  const lacks = (name: string): Flag => ({ rule: 'require_metadata', name, ofResponse: lacksKey(name) });
+  const asks = (name: string): Flag => ({ rule: 'require_question', name, ofResponse: sql`question_ref = ${name}` });
+  const rules = [...(repeats === 'drop' ? [attempts] : []), ...keys.map(lacks), ...questions.map(asks)];
   if (rules.length === 0) return { rules, ctes: [], isKept: [], count: sql`0`, byRule: sql`null` };
-  const flags = rules.map((_, i) => raw(`flag_${i}`));
-  const each = (of: (rule: (typeof rules)[number], flag: Sql) => Sql) =>
-    join(
-      rules.map((rule, i) => of(rule, flags[i] as Sql)),
-      ', ',
-    );
+  const each = (of: (rule: Flag, flag: Sql) => Sql) => join(rules.map((rule, i) => of(rule, raw(`flag_${i}`))));
   const cte = sql`
     left_out as materialized (
       select userid, broken
       from (
-        select userid, array[${each(({ isRequired }, flag) => sql`${isRequired ? sql`not ` : sql``}bool_or(${flag})`)}] as broken
+        select userid, array[${each(({ rule }, flag) => sql`${rule === 'require_question' ? sql`not ` : sql``}bool_or(${flag})`)}] as broken
         from (
           select userid, ${each(({ ofForm }, flag) => sql`${ofForm ?? sql`bool_or(${flag})`} as ${flag}`)}
           from (
             select surveyid, userid, min(flowid) as first_flow, max(flowid) as last_flow,
-              ${each(({ ofResponse }, flag) => sql`bool_or(${ofResponse}) as ${flag}`)}
+              ${each(({ ofResponse = sql`false` }, flag) => sql`bool_or(${ofResponse}) as ${flag}`)}
             from ${relationOf(selection).all(filterConditions(selection))}
             group by surveyid, userid
           ) version join form on form.id = surveyid
@@ -90,7 +72,7 @@ export function leftOut(
       where true = any (broken)
     )`;
   return {
-    rules: rules.map(({ rule, name }) => ({ rule, name })),
+    rules,
     ctes: [cte],
     // Of an array, Postgres never expects a single element, for which it would compare each response with all.
     isKept: [

@@ -40,5 +40,5 @@ export function cursorSql({ columns }: Order, operator: '<' | '>' | '<=' | '>=',
   const isTotal = surveyid !== undefined;
   const names = raw([...columns, ...(isTotal ? ['surveyid'] : [])].join(', '));
   const compared = [...columns.map((column) => values[column]), ...(isTotal ? [sql`${surveyid}::uuid`] : [])];
-  return sql`(${names}) ${raw(operator)} (${join(compared, ', ')})`;
+  return sql`(${names}) ${raw(operator)} (${join(compared)})`;
 }

@@ -43,7 +43,7 @@ export class Proof {
     const end = sql`${raw(`'${this.#name}'`)}, ${limit ? sql`${limit}::bigint` : sql`''`}, case ${cut} when is_row is null then 'none' end`;
     // Unlike a count of the rows, neither function needs all of them before the first is sent.
     const check = sql`concat_ws(' ', row_number() over (), case when lead(true) over () is null then concat_ws(' ', ${end}) end)`;
-    const start = ctes.length > 0 ? sql`with ${join(ctes, ', ')}` : sql``;
+    const start = ctes.length > 0 ? sql`with ${join(ctes)}` : sql``;
     const statement = sql`${start} select result.*, ${check}
       from (select) one_row left join ((${text}) result cross join (select true) found (is_row)) on true`;
     const { text: rendered, params } = render(statement);

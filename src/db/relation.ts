@@ -113,7 +113,7 @@ function limitedResponses(limits: KeyLimits): Sql {
   const id = secret === undefined ? [] : [sql`userid as ${raw(participantId({ limits }))}`];
   const isVisible = questionLimits(limits);
   const where = isVisible.length > 0 ? sql` where ${and(isVisible)}` : sql``;
-  return sql`(select ${join([...columns, ...id], ', ')} from responses${where}) responses`;
+  return sql`(select ${join([...columns, ...id])} from responses${where}) responses`;
 }
 
 /** The questions of a filter. One that a key does not see has a random name, so that Postgres plans and walks as for one that there is not. */

@@ -79,10 +79,7 @@ export const answerCtes = (value: Column, rows: Sql): Sql[] =>
 
 /** SQL for columns of the rows `r`. */
 function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sql {
-  const list = join(
-    columns.map((column) => columnSql(column, safe)),
-    ', ',
-  );
+  const list = join(columns.map((column) => columnSql(column, safe)));
   if (!columns.some((column) => UNLABELLED.has(column))) return sql`select ${list} from (${rows}) r`;
   return sql`with page as materialized (${rows}), ${labelsCte(sql`page`)} select ${list} from page r`;
 }

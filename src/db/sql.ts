@@ -44,7 +44,8 @@ export const sql = ({ raw: texts }: TemplateStringsArray, ...parts: readonly (Sq
 /** SQL from a text that is never user input. */
 export const raw = (text: string): Sql => new Sql([text], []);
 
-export const join = (list: readonly Sql[], separator: string): Sql =>
+/** SQL for a list. */
+export const join = (list: readonly Sql[], separator = ', '): Sql =>
   list.length === 0 ? raw('') : new Sql(['', ...list.slice(1).map(() => separator), ''], list);
 
 /** SQL for all of at least one condition. */

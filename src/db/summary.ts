@@ -32,7 +32,7 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
     ...isKept,
   ];
   const text = sql`
-    with ${join([responses.forms, ...ctes], ', ')}, form_position as materialized (${FORM_POSITIONS}
+    with ${join([responses.forms, ...ctes])}, form_position as materialized (${FORM_POSITIONS}
     ), answered as materialized (
       select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, position, userid, count(*) as responses,
         min(timestamp) as first, max(timestamp) as last

@@ -66,10 +66,7 @@ export const FORM_DATA_KEY = ['shortcode', 'survey_created', 'surveyid'] as cons
 /** The form versions of a survey: the first ones after a key, or of all. */
 export function formDataQuery(survey: Survey, rows: number, after: readonly string[] = []): Query {
   const limit = new Value(rows);
-  const key = join(
-    after.map((value) => sql`${value}`),
-    ', ',
-  );
+  const key = join(after.map((value) => sql`${value}`));
   const isAfter = after.length > 0 ? sql`where (shortcode, survey_created::timestamptz, id) > (${key})` : sql``;
   const text = sql`
     select *

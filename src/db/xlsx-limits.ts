@@ -49,7 +49,7 @@ function longTextQuery(
   if (!numbers)
     return { text: sql`with ${responses.forms} select exists (select from ${responses.all([...filters, anyLong])})` };
   const text = sql`
-    with ${join([responses.forms, ...answerCtes(numbers, responses.all(filters))], ', ')}
+    with ${join([responses.forms, ...answerCtes(numbers, responses.all(filters))])}
     select bool_or(has_long), shortcode, question_ref
     from (
       select surveyid, question_ref, bool_or(${anyLong}) as has_long, bool_and(text = '' or ${isNumber(sql`text`)}) as has_numbers
@@ -87,7 +87,7 @@ export function recordsQuery(selection: Selection, options: LeftOutOptions): Que
   const responses = relationOf(selection);
   const { ctes, isKept } = leftOut(selection, options);
   const text = sql`
-    with ${join([responses.forms, ...ctes], ', ')}
+    with ${join([responses.forms, ...ctes])}
     select count(*)
     from (
       select distinct userid, parent_surveyid, parent_shortcode
