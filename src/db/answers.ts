@@ -32,7 +32,7 @@ export interface AnswersOptions extends LeftOutOptions {
 export function answersQuery(selection: Selection, options: AnswersOptions): Query {
   const { value = 'response', repeats, columns, column: names, top, format } = options;
   const responses = relationOf(selection);
-  const { ctes, isKept, count } = leftOut(selection, options);
+  const leaving = leftOut(selection, options);
   const all = responses.all(filterConditions(selection));
   const answer = ANSWERS[value];
   const record = sql`userid, parent_surveyid, parent_shortcode`;
@@ -42,45 +42,38 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
     repeats === 'first'
       ? sql`, first_value(flowid) over (partition by ${record}, shortcode order by timestamp, question_ref, surveyid) as first_flow`
       : sql``;
-  const listed = sql`case when length(value) > ${raw(String(MAX_VALUE_LENGTH))} then left(value, ${raw(String(MAX_VALUE_LENGTH))}) || '…' else value end`;
-  const start = join([
-    responses.forms,
-    ...ctes,
-    ...answerCtes(answer, all),
-    sql`selected as materialized (
-        select ${record}, surveyid, flowid, question_ref, question_idx, timestamp, ${answer(false)} as value from ${all}
-      )`,
-    questionCte(sql`selected`),
-    columnNames(columns),
-    sql`asked as materialized (
-        select shortcode, question_ref, column_name, n, place from question_column ${names ? sql`where column_name = any(${names})` : sql``}
-      )`,
-    sql`cell as materialized (
-        select distinct on (${record}, n) ${record}, n, value
-        from (
-          select responses.*, form.shortcode${firstFlow}
-          from selected responses join form on form.id = surveyid
-          ${isKept.length > 0 ? sql`where ${and(isKept)}` : sql``}
-        ) response full join asked using (shortcode, question_ref)
-        where num_nonnulls(userid) = 1${isFirst}
-        order by ${record}, n, timestamp desc, surveyid desc
-      )`,
-    sql`counted as (
-        select n, value, count(*) as records,
-          row_number() over (partition by n order by count(*) desc, value collate "C") as rank,
-          sum(count(*)) over (partition by n) as total, count(*) over (partition by n) as different
-        from cell
-        where n is not null
-        group by n, value
-      )`,
-    sql`value as (
-        select n, rank, ${listed} as value, records, total, different from counted where rank <= ${top}::int
-        union all
-        select n, null, null, sum(records), max(total), max(different) from counted where rank > ${top}::int group by n
-      )`,
-  ]);
+  const longest = raw(String(MAX_VALUE_LENGTH));
+  const listed = sql`case when length(value) > ${longest} then left(value, ${longest}) || '…' else value end`;
+  const ctes = [responses.forms, ...leaving.ctes, ...answerCtes(answer, all)];
   const fits = sql`(select count(*) from question) <= ${raw(String(MAX_QUESTIONS))}`;
-  return { text: sql`with recursive ${start} ${format === 'csv' ? csv(fits) : json(count, fits)}` };
+  const text = sql`
+    with recursive ${join(ctes)}, selected as materialized (
+      select ${record}, surveyid, flowid, question_ref, question_idx, timestamp, ${answer(false)} as value from ${all}
+    ), ${questionCte(sql`selected`)}, ${columnNames(columns)}, asked as materialized (
+      select shortcode, question_ref, column_name, n, place from question_column ${names ? sql`where column_name = any(${names})` : sql``}
+    ), cell as materialized (
+      select distinct on (${record}, n) ${record}, n, value
+      from (
+        select responses.*, form.shortcode${firstFlow}
+        from selected responses join form on form.id = surveyid
+        ${leaving.isKept.length > 0 ? sql`where ${and(leaving.isKept)}` : sql``}
+      ) response full join asked using (shortcode, question_ref)
+      where num_nonnulls(userid) = 1${isFirst}
+      order by ${record}, n, timestamp desc, surveyid desc
+    ), counted as (
+      select n, value, count(*) as records,
+        row_number() over (partition by n order by count(*) desc, value collate "C") as rank,
+        sum(count(*)) over (partition by n) as total, count(*) over (partition by n) as different
+      from cell
+      where n is not null
+      group by n, value
+    ), value as (
+      select n, rank, ${listed} as value, records, total, different from counted where rank <= ${top}::int
+      union all
+      select n, null, null, sum(records), max(total), max(different) from counted where rank > ${top}::int group by n
+    )
+    ${format === 'csv' ? csv(fits) : json(leaving.count, fits)}`;
+  return { text };
 }
 
 const csv = (fits: Sql) => sql`
