@@ -26,8 +26,7 @@ export const generateLimitedApiKey = (): string => generate(LIMITED_PREFIX);
 
 function generate(prefix: string): string {
   const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-  const number = secret.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-  const body = prefix + base62(number, SECRET_LENGTH);
+  const body = prefix + base62(BigInt(`0x${secret.toHex()}`), SECRET_LENGTH);
   return body + checksumOf(body);
 }
 

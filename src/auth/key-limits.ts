@@ -54,8 +54,7 @@ export function parseKeyLimits(value: unknown): KeyLimits | undefined {
  */
 export async function describeKeyLimits(limits: KeyLimits): Promise<object> {
   const { secret = '', without_questions: hidden = [] } = limits;
-  const bytes = Uint8Array.from(secret.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
-  const pseudonyms = (await sha256Hex(bytes)).slice(0, 8);
+  const pseudonyms = (await sha256Hex(Uint8Array.fromHex(secret))).slice(0, 8);
   const members = Object.entries(limits).map(([name, value]) =>
     name === 'secret' ? ['pseudonyms', pseudonyms] : [name, name === 'without_questions' ? hidden.length : value],
   );

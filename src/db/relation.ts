@@ -87,10 +87,8 @@ export const participantId = ({ limits }: Pick<Survey, 'limits'>): 'userid' | 'p
  * @param secret the key, 64 hexadecimal digits
  */
 export function pseudonym(id: Sql, secret: string): Sql {
-  const pad = (byte: number) =>
-    Array.from({ length: 64 }, (_, i) =>
-      ((Number.parseInt(secret.slice(2 * i, 2 * i + 2), 16) || 0) ^ byte).toString(16).padStart(2, '0'),
-    ).join('');
+  const key = Uint8Array.fromHex(secret.padEnd(2 * 64, '0'));
+  const pad = (byte: number) => key.map((one) => one ^ byte).toHex();
   const hash = (padding: number, message: Sql) => sql`sha256(decode(${pad(padding)}, 'hex') || ${message})`;
   return sql`'p' || left(encode(${hash(0x5c, hash(0x36, sql`convert_to(${id}, 'UTF8')`))}, 'hex'), 32)`;
 }

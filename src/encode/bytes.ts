@@ -124,8 +124,6 @@ export function free({ buffer }: { readonly buffer: ArrayBuffer }): void {
 
 /** @returns the SHA-256 of a text's UTF-8, as 64 lower-case hexadecimal digits */
 export async function sha256Hex(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
-  return hexOf(await crypto.subtle.digest('SHA-256', typeof data === 'string' ? utf8.encode(data) : data));
+  const digest = await crypto.subtle.digest('SHA-256', typeof data === 'string' ? utf8.encode(data) : data);
+  return new Uint8Array(digest).toHex();
 }
-
-export const hexOf = (bytes: ArrayBuffer): string =>
-  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { Output, concat, free, hexOf, sha256Hex, utf8 } from '../encode/bytes.ts';
+import { Output, concat, free, sha256Hex, utf8 } from '../encode/bytes.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import type { AppEnv } from './context.ts';
 import { type RequestLease, STREAM_BYTES, memory } from '../limits/limits.ts';
@@ -88,7 +88,7 @@ async function etagOf(accountId: string, parts: readonly Uint8Array[]): Promise<
   const writer = sha256.getWriter();
   for (const part of parts) await writer.write(part);
   await writer.close();
-  const digest = await sha256Hex(`${accountId} ${hexOf(await sha256.digest)}`);
+  const digest = await sha256Hex(`${accountId} ${new Uint8Array(await sha256.digest).toHex()}`);
   return `W/"${digest.slice(0, 32)}"`;
 }
 

@@ -45,8 +45,7 @@ export function isSamePosition(one: Cursor | undefined, other: Cursor | undefine
 /** Writes a token in the current format. In pages of responses, `tokenWriter` writes the same. */
 export function encodeCursor(cursor: Required<Cursor>): string {
   const bytes = new TextEncoder().encode(JSON.stringify([TOKEN_VERSION, ...keyOf(cursor)]));
-  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
 }
 
 /**
@@ -92,12 +91,12 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** @throws DOMException or TypeError unless it is base64 of UTF-8 */
+/** @throws SyntaxError or TypeError unless it is base64 of UTF-8 */
 function fromBase64(token: string): string {
-  const standard = token
-    .replaceAll(/[ -]/g, '+')
-    .replaceAll('_', '/')
-    .replace(/={1,2}$/, '');
-  const bytes = Uint8Array.from(atob(standard), (char) => char.charCodeAt(0));
+  const unpadded = token
+    .replace(/={1,2}$/, '')
+    .replaceAll(/[ +]/g, '-')
+    .replaceAll('/', '_');
+  const bytes = Uint8Array.fromBase64(unpadded, { alphabet: 'base64url' });
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }
