@@ -1,4 +1,4 @@
-import { isDay } from './timestamp.ts';
+import { isDate } from './timestamp.ts';
 
 /**
  * A position in a survey's responses, which are ordered by (timestamp, userid, question_ref, surveyid). The responses up to
@@ -23,7 +23,7 @@ export const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'
 export const TOKEN_VERSION = 1;
 
 const TOKEN = /^[\w+/ -]+={0,2}$/;
-const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[ T]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|\+00(?::00)?)$/;
+const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|\+00(?::00)?)$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @param values a row's values in {@link CURSOR_COLUMNS}; empty when there is no row */
@@ -81,10 +81,7 @@ function valuesIn(token: string): readonly string[] {
 const inUtc = (timestamp: string) => timestamp.replace(/\+00(?::00)?$/, 'Z');
 
 /** Accepts only what Postgres accepts: 30 February would be a database error. */
-function isTimestamp(text: string): boolean {
-  const match = TIMESTAMP.exec(text);
-  return match !== null && isDay(Number(match[1]), Number(match[2]), Number(match[3]));
-}
+const isTimestamp = (text: string) => isDate(TIMESTAMP.exec(text)?.[1] ?? '');
 
 /** Whether Postgres can store a text: one without NUL characters and lone surrogates. */
 export function isStorable(text: string): boolean {

@@ -5,7 +5,7 @@ export type Microseconds = bigint;
 export const INTERVALS = ['day', 'hour', 'month'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
-const DAY = /^(\d{4})-(\d\d)-(\d\d)/;
+const DATE = /^\d{4}-\d\d-\d\d/;
 const TIME = /^[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d{1,30}))?/;
 const OFFSET = /^(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
@@ -21,9 +21,9 @@ const END: Microseconds = 253_402_300_800n * MICROSECONDS_PER_SECOND; // 10000-0
  * @returns the time, rounded up to a whole microsecond; undefined if the text is not a timestamp
  */
 export function parseInstant(text: string): Microseconds | undefined {
-  const [date, year, month, day] = DAY.exec(text) ?? [];
-  if (date === undefined || !isDay(Number(year), Number(month), Number(day))) return undefined;
-  const midnight = microsecondsOfDay(Number(year), Number(month), Number(day));
+  const [date] = DATE.exec(text) ?? [];
+  if (date === undefined || !isDate(date)) return undefined;
+  const midnight = BigInt(midnightOf(date)) * 1000n;
   const rest = text.slice(date.length);
   if (rest === '') return midnight;
 
@@ -49,15 +49,11 @@ export function formatInstant(microseconds: Microseconds): string {
   return new Date(milliseconds).toISOString().replace('Z', `${String(rest).padStart(3, '0')}Z`);
 }
 
-/** Whether a date exists, from year 1. */
-export function isDay(year: number, month: number, day: number): boolean {
-  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
-  const daysInMonth = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
-  return day <= daysInMonth;
-}
+/** In milliseconds. */
+const midnightOf = (date: string) => Date.parse(`${date}T00:00:00Z`);
 
-function microsecondsOfDay(year: number, month: number, day: number): Microseconds {
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day); // Date.UTC takes the years 0 to 99 for 1900 to 1999
-  return BigInt(date.getTime()) * 1000n;
+/** Whether a date such as 2026-03-01 exists, from year 1. 30 February is parsed as 2 March. */
+export function isDate(date: string): boolean {
+  const midnight = midnightOf(date);
+  return date >= '0001' && !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
 }
