@@ -48,7 +48,7 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
   const fits = sql`(select count(*) from question) <= ${raw(String(MAX_QUESTIONS))}`;
   const text = sql`
     with recursive ${join(ctes)}, selected as materialized (
-      select ${record}, surveyid, flowid, question_ref, question_idx, timestamp, ${answer(false)} as value from ${all}
+      select ${record}, surveyid, flowid, question_ref, question_idx, timestamp, ${answer.sql} as value from ${all}
     ), ${questionCte(sql`selected`)}, ${columnNames(columns)}, asked as materialized (
       select shortcode, question_ref, column_name, n, place from question_column ${names ? sql`where column_name = any(${names})` : sql``}
     ), cell as materialized (

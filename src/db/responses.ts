@@ -11,59 +11,54 @@ import { type Query, type Sql, Value, isoTimestamp, join, raw, sql } from './sql
 
 /** A column of a page: one of the table, or SQL. */
 export type Column = ColumnName | ComputedColumn;
-export type ComputedColumn = (safe: boolean) => Sql;
+export interface ComputedColumn {
+  readonly sql: Sql;
+  /** Whether people typed the text: see columns.ts. */
+  readonly isTyped?: true | undefined;
+  /** What a labelled answer is where there is no label. */
+  readonly unlabelled?: Sql;
+}
 
 /** The text of a key of the metadata; null if it is not there. A participant can choose it where it comes from a URL. */
-export const metadataValue =
-  (key: string): ComputedColumn =>
-  (safe) => {
-    const value = sql`(metadata->>${key}::text)`;
-    return safe ? withoutFormulas(value) : value;
-  };
+export const metadataValue = (key: string): ComputedColumn => typed(sql`(metadata->>${key}::text)`);
+
+const typed = (text: Sql): ComputedColumn => ({ sql: text, isTyped: true });
 
 /** SQL for whether the metadata lack a key, or have null for it. */
 export const lacksKey = (key: string): Sql => sql`metadata->>${key}::text is null`;
 
 /** `t` if the metadata lack one of these keys, otherwise `f`. */
-export const lacksMetadata =
-  (keys: readonly string[]): ComputedColumn =>
-  () =>
-    join(keys.map(lacksKey), ' or ');
+export const lacksMetadata = (keys: readonly string[]): ComputedColumn => ({ sql: join(keys.map(lacksKey), ' or ') });
 
 /** The question, if it is one of these; otherwise null. */
-export const questionAmong =
-  (questions: readonly string[]): ComputedColumn =>
-  () =>
-    sql`case when question_ref = any(${questions}) then question_ref end`;
+export const questionAmong = (questions: readonly string[]): ComputedColumn => ({
+  sql: sql`case when question_ref = any(${questions}) then question_ref end`,
+});
 
 /** The seed from which treatment arms are computed, as ten digits; null if the metadata have none that is an integer of 32 bits. */
-export const seed: ComputedColumn = () => sql`
+export const seed: ComputedColumn = {
+  sql: sql`
     case when metadata->>'seed' ~ '^(0|[1-9][0-9]{0,9})$' and lpad(metadata->>'seed', 10, '0') <= '4294967295' collate "C"
-      then lpad(metadata->>'seed', 10, '0') end`;
+      then lpad(metadata->>'seed', 10, '0') end`,
+};
 
 const TRANSLATED = sql`coalesce(translated_response, response)`;
 /** The label of a response that is a choice. Needs {@link labelsCte}. */
 const LABEL = sql`case when ${IS_LETTER} then (select by_text from labels)->question_text->>${LETTER} end`;
 
-const answer =
-  (text: Sql): ComputedColumn =>
-  (safe) =>
-    safe ? withoutFormulas(text) : text;
 const RESPONSE = sql`response`;
-const labelled = (otherwise: Sql): ComputedColumn => answer(sql`coalesce(${LABEL}, ${otherwise})`);
+const labelled = (unlabelled: Sql): ComputedColumn => ({
+  ...typed(sql`coalesce(${LABEL}, ${unlabelled})`),
+  unlabelled,
+});
 
 /** What the parameter `value` takes for the text of an answer. */
 export const ANSWERS = {
-  response: answer(RESPONSE),
-  translated: answer(TRANSLATED),
+  response: typed(RESPONSE),
+  translated: typed(TRANSLATED),
   translated_label: labelled(TRANSLATED),
   label: labelled(RESPONSE),
 };
-/** What labelled answers are where there is no label. */
-export const UNLABELLED: ReadonlyMap<Column, Sql> = new Map<Column, Sql>([
-  [ANSWERS.translated_label, TRANSLATED],
-  [ANSWERS.label, RESPONSE],
-]);
 
 /** A common table expression for the labels of choices, which labelled answers of `rows` need. They are found once for each text of a question. */
 const labelsCte = (rows: Sql): Sql => sql`
@@ -74,17 +69,18 @@ const labelsCte = (rows: Sql): Sql => sql`
   )`;
 
 /** The common table expressions that an answer to each of `rows` needs. */
-export const answerCtes = (value: Column, rows: Sql): Sql[] =>
-  UNLABELLED.has(value) ? [labelsCte(sql`(select question_text, response from ${rows}) response`)] : [];
+export const answerCtes = ({ unlabelled }: ComputedColumn, rows: Sql): Sql[] =>
+  unlabelled ? [labelsCte(sql`(select question_text, response from ${rows}) response`)] : [];
 
 /** SQL for columns of the rows `r`. */
 function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sql {
-  const list = join(columns.map((column) => columnSql(column, safe)));
-  if (!columns.some((column) => UNLABELLED.has(column))) return sql`select ${list} from (${rows}) r`;
+  const read = columns.map(computed);
+  const list = join(read.map(({ sql: text, isTyped }) => (safe && isTyped ? withoutFormulas(text) : text)));
+  if (!read.some(({ unlabelled }) => unlabelled)) return sql`select ${list} from (${rows}) r`;
   return sql`with page as materialized (${rows}), ${labelsCte(sql`page`)} select ${list} from page r`;
 }
 
-/** The column indexes of a {@link CURSOR_COLUMNS}. */
+/** The indexes of {@link CURSOR_COLUMNS}. */
 export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
 
 export interface PageOptions {
@@ -152,9 +148,9 @@ export async function readCount(db: Database, query: Query, signal: AbortSignal)
   return Number(count);
 }
 
-function columnSql(column: Column, safe: boolean): Sql {
-  if (typeof column === 'function') return column(safe);
+/** A column of the rows `r`. */
+function computed(column: Column): ComputedColumn {
+  if (typeof column !== 'string') return column;
   const { type, isTyped, sql: expression = column } = columnNamed(column);
-  if (type === 'timestamptz') return isoTimestamp(`r.${column}`);
-  return safe && isTyped ? withoutFormulas(raw(expression)) : raw(expression);
+  return type === 'timestamptz' ? { sql: isoTimestamp(`r.${column}`) } : { sql: raw(expression), isTyped };
 }

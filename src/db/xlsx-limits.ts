@@ -5,12 +5,12 @@ import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
 import type { Question } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
-import { ANSWERS, type Column, type ComputedColumn, UNLABELLED, answerCtes } from './responses.ts';
+import { ANSWERS, type Column, type ComputedColumn, answerCtes } from './responses.ts';
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
 
 /** Whether the text of a column can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
 function hasAnyLength(column: Column): boolean {
-  if (typeof column === 'function') return Object.values<Column>(ANSWERS).includes(column);
+  if (typeof column !== 'string') return Object.values<Column>(ANSWERS).includes(column);
   const { type, sql: expression } = columnNamed(column);
   return expression === undefined && (type === 'text' || type === 'jsonb');
 }
@@ -34,8 +34,7 @@ function longTextQuery(
 ): Query {
   const limit = sql`${most}::int`;
   const isLong = columns.filter(hasAnyLength).map((column) => {
-    const value = typeof column === 'string' ? raw(column) : column(false);
-    const unlabelled = UNLABELLED.get(column);
+    const { sql: value, unlabelled }: ComputedColumn = typeof column === 'string' ? { sql: raw(column) } : column;
     const text = sql`(${unlabelled ? longLabel(limit, unlabelled) : value})::text`;
     const single = sql`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
     return sql`
@@ -53,7 +52,7 @@ function longTextQuery(
     select bool_or(has_long), shortcode, question_ref
     from (
       select surveyid, question_ref, bool_or(${anyLong}) as has_long, bool_and(text = '' or ${isNumber(sql`text`)}) as has_numbers
-      from (select *, ${numbers(false)} as text from ${responses.all(filters)}) response
+      from (select *, ${numbers.sql} as text from ${responses.all(filters)}) response
       group by surveyid, question_ref
     ) version join form on id = surveyid
     group by shortcode, question_ref
