@@ -1,11 +1,14 @@
 import type { Selection } from '../responses/selection.ts';
 import { RESERVED_NAMES, RESERVED_PREFIXES } from '../responses/wide-columns.ts';
 import type { Database } from './client.ts';
+import { DatabaseError } from './errors.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, type Sql, raw, sql } from './sql.ts';
 
 /** The most that a wide table has. */
 export const MAX_QUESTIONS = 5000;
+/** The largest result with their names, which memory holds. */
+const MAX_BYTES = 2 * 1024 * 1024;
 
 /** A question of a form, in all its versions. */
 export interface Question {
@@ -107,15 +110,16 @@ export function questionsQuery(selection: Selection, by: ColumnsBy | undefined, 
   return { text };
 }
 
-/** @throws DatabaseError `too-large` if the questions' names exceed `maxBytes` */
+/** Runs {@link questionsQuery}. @throws DatabaseError `too-large` if there are too many questions, or their names are too long */
 export async function findQuestions(
   db: Database,
   selection: Selection,
   by: ColumnsBy | undefined,
-  { limit, maxBytes }: { limit: number; maxBytes: number },
   signal: AbortSignal,
 ): Promise<Question[]> {
-  const rows = await db.rows(questionsQuery(selection, by, limit), { signal, maxBytes, retry: 'scan', keep: true });
+  const query = questionsQuery(selection, by, MAX_QUESTIONS + 1);
+  const rows = await db.rows(query, { signal, maxBytes: MAX_BYTES, retry: 'scan', keep: true });
+  if (rows.length > MAX_QUESTIONS) throw new DatabaseError('too-large', 'more questions than a wide table can have');
   return (rows as [string, string, string][]).map(([shortcode, questionRef, column]) => ({
     shortcode,
     questionRef,

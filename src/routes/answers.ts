@@ -35,7 +35,7 @@ export const answers = endpoint({
     const { db, signal, stats } = c.var;
     const selection = await selectResponses(c, query);
     const { column: names, format } = query;
-    const columns = async () => (await wideQuestions(selection, query.columns, db, signal)).map(({ column }) => column);
+    const columns = async () => (await wideQuestions(db, selection, query.columns, signal)).map(({ column }) => column);
     const known = names && (await columns());
     if (known?.length === 0) await requireResponses(c, query);
     if (names?.some((name) => !known?.includes(name)))

@@ -1,6 +1,6 @@
 import { BY_PARTICIPANT } from '../../db/order.ts';
 import type { Database } from '../../db/client.ts';
-import { type ColumnsBy, MAX_QUESTIONS, type Question, findQuestions } from '../../db/questions.ts';
+import { MAX_QUESTIONS, findQuestions } from '../../db/questions.ts';
 import { ifTooLarge, responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
 import type { Values } from '../../http/parameters.ts';
 import type { Selection } from '../../responses/selection.ts';
@@ -12,8 +12,7 @@ import { questionColumns } from './columns.ts';
 import { type RowOptions, rowColumns } from './rows.ts';
 import { wideTableBuilder } from './table-builder.ts';
 
-/** Memory holds the names of all columns, and the records of one participant. */
-const MAX_QUESTION_BYTES = 2 * 1024 * 1024;
+/** Memory holds the records of one participant. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -26,18 +25,8 @@ export const PARTICIPANT_BYTES = 192 * 1024;
 export type WideOptions = RowOptions & Partial<Values<'repeats' | 'columns' | 'safe'>>;
 
 /** The questions of a wide table. @throws ApiError 400 if there are too many */
-export async function wideQuestions(
-  selection: Selection,
-  by: ColumnsBy | undefined,
-  db: Database,
-  signal: AbortSignal,
-): Promise<readonly Question[]> {
-  const limits = { limit: MAX_QUESTIONS + 1, maxBytes: MAX_QUESTION_BYTES };
-  const tooMany = () => tooManyQuestions(MAX_QUESTIONS);
-  const found = await findQuestions(db, selection, by, limits, signal).catch(ifTooLarge(tooMany));
-  if (found.length > MAX_QUESTIONS) throw tooMany();
-  return found;
-}
+export const wideQuestions = (...options: Parameters<typeof findQuestions>) =>
+  findQuestions(...options).catch(ifTooLarge(() => tooManyQuestions(MAX_QUESTIONS)));
 
 /**
  * A table with a record for each participant and chain of forms, and a column for each question.
@@ -51,7 +40,7 @@ export async function wideTable(
   signal: AbortSignal,
 ): Promise<Table> {
   const { repeats = 'last', safe, timing } = options;
-  const found = await wideQuestions(selection, options.columns, db, signal);
+  const found = await wideQuestions(db, selection, options.columns, signal);
   const questions = questionColumns(found, selection.formVersions);
   const timingColumns = timing ? TIMING_COLUMNS : [];
   const names = [...FIRST_COLUMNS, ...timingColumns, 'metadata', ...addedColumns(options).names, ...questions.names];
