@@ -10,8 +10,8 @@ import type { PageFormat } from './page-format.ts';
 /** A format in which responses are exported as one file. To add one, write a file in this folder, and a route that sends it. */
 export interface ExportFormat<Query> {
   readonly type: FileType;
-  /** The memory that every file takes besides its pages, in bytes. */
-  readonly memoryBytes?: number;
+  /** The memory that a file takes at least besides its pages, in bytes. */
+  readonly memoryBytes?: (query: Query) => number;
   /**
    * Determines what depends on the selection, before the response starts. May be called twice for a request, since the form
    * versions of a survey can have changed.

@@ -4,14 +4,13 @@ import { type Arm, parseArm } from '../responses/arm.ts';
 import { CSV_COLUMNS } from '../responses/columns.ts';
 import { writeArms } from './arm-cells.ts';
 import type { Table, WriteRecords } from './file-format.ts';
-import { namesWithout } from './omit.ts';
-import { csvPages } from './page-format.ts';
+import { csvPages, namesWithout } from './page-format.ts';
 
 /** What records are written in: as large as a write to the ZIP file of a workbook. */
 export const CHUNK_BYTES = 256 * 1024;
 
 /** The parameters of a table with a record for each response. */
-export type LongOptions = Partial<Values<'metadata' | 'arm' | 'omit' | 'safe'>>;
+type LongOptions = Partial<Values<'metadata' | 'arm' | 'omit' | 'safe'>>;
 
 /**
  * A table with a record for each response.

@@ -2,8 +2,7 @@ import type { Values } from '../http/parameters.ts';
 import { JSON_MEMBERS } from '../responses/columns.ts';
 import { CURSOR_COLUMNS } from '../responses/cursor.ts';
 import type { ExportFormat } from './file-format.ts';
-import { namesWithout } from './omit.ts';
-import { jsonPages } from './page-format.ts';
+import { jsonPages, namesWithout } from './page-format.ts';
 
 const MEMBERS = JSON_MEMBERS.map(({ name }) => name);
 

@@ -3,6 +3,7 @@ import { csvEncoder } from '../encode/csv.ts';
 import { tokenWriter } from '../encode/token-writer.ts';
 import { type ObjectLayout, objectEncoder } from '../encode/json.ts';
 import type { EncodeRows } from '../encode/rows.ts';
+import { badParameter } from '../http/errors.ts';
 import { JSON_MEMBERS } from '../responses/columns.ts';
 import { CURSOR_COLUMNS, TOKEN_VERSION } from '../responses/cursor.ts';
 
@@ -62,4 +63,19 @@ export function jsonPages({
   ]);
   const encode = objectEncoder({ members, hidden: hidden.length, keyColumns, ...frame });
   return { columns, maxPageBytes, order, encode };
+}
+
+/**
+ * The columns of a long table that are left.
+ *
+ * @param names all columns that it can omit
+ * @param more how many columns it has besides
+ * @throws ApiError 400 for another name, or if fewer than two columns are left: a record with one null would be an empty line
+ */
+export function namesWithout<Name extends string>(names: readonly Name[], omit: readonly string[], more = 0): Name[] {
+  const left = names.filter((name) => !omit.includes(name));
+  const areKnown = omit.every((name) => (names as readonly string[]).includes(name));
+  if (!areKnown || left.length + more < 2)
+    throw badParameter('omit', `any of ${names.join(', ')}, with two columns left`);
+  return left;
 }

@@ -26,7 +26,7 @@ type XlsxQuery = WideOptions & Partial<Values<'layout' | 'codebook' | 'numbers' 
 /** An Excel workbook with the table of a CSV file, long or wide, and perhaps the codebook. */
 export const xlsx: ExportFormat<XlsxQuery> = {
   type: XLSX,
-  memoryBytes: WORKBOOK_BYTES + PARTICIPANT_BYTES,
+  memoryBytes: () => WORKBOOK_BYTES + PARTICIPANT_BYTES,
   async prepare(selection, query, ...database) {
     const isWide = query.layout === 'wide';
     const table: Table = isWide

@@ -26,7 +26,7 @@ export async function sendFile<Q extends ResponsesQuery>(
   fileFormat: ExportFormat<Q>,
 ): Promise<Response> {
   const { lease, signal } = c.var;
-  const exportLease = await leaseExport(lease, signal, fileFormat.memoryBytes);
+  const exportLease = await leaseExport(lease, signal, fileFormat.memoryBytes?.(query));
   const prepare = (selection: Selection, ...database: [Database, AbortSignal]) =>
     fileFormat.prepare(selection, query, ...database);
   const { file, reader, first, total } = await readFirst(c, query, prepare, FIRST_PAGE_ROWS);

@@ -1,4 +1,4 @@
-import { csv, wideCsv } from '../formats/csv.ts';
+import { csv } from '../formats/csv.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { SELECTION, WIDE, checkLayout, refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
@@ -18,6 +18,6 @@ export const responsesCsv = endpoint({
 
   async handle(c, query) {
     checkLayout(query, c.req.queries());
-    return sendFile(c, query, query.layout === 'wide' ? wideCsv : csv);
+    return sendFile(c, query, csv);
   },
 });
