@@ -19,7 +19,7 @@ export interface ZipEntry {
 /** What the central directory lists of an entry; sizes and offset in bytes. */
 interface ListedEntry {
   readonly name: string;
-  readonly crc: readonly number[];
+  readonly crc: number[];
   readonly compressedSize: number;
   readonly size: number;
   readonly offset: number;
@@ -61,9 +61,10 @@ const FLAGS_METHOD_TIME = [...u16(1 << 3), ...u16(8), ...u16(0), ...u16((1 << 5)
  */
 export async function* zip(entries: Iterable<ZipEntry>): AsyncGenerator<Uint8Array, void, void> {
   const output = new Output();
-  const add = (bytes: ArrayLike<number>) => {
+  const add = (fields: readonly number[][]) => {
+    const bytes = Uint8Array.from(fields.flat());
     output.reserve(bytes.length);
-    output.write(Uint8Array.from(bytes));
+    output.write(bytes);
   };
   const listed: ListedEntry[] = [];
   let sent = 0;
@@ -136,51 +137,43 @@ async function* gzip(data: ZipEntry['data'], count: (bytes: number) => void): As
 }
 
 /** Section 4.3.7. CRC and sizes are in the data descriptor. */
-function localHeader(name: string): number[] {
-  const sizes = [...u32(0), ...u32(0), ...u32(0)];
-  return [
-    ...u32(0x04034b50),
-    ...VERSION,
-    ...FLAGS_METHOD_TIME,
-    ...sizes,
-    ...u16(name.length),
-    ...u16(0),
-    ...ascii(name),
-  ];
-}
+const localHeader = (name: string): number[][] => [
+  ...[u32(0x04034b50), VERSION, FLAGS_METHOD_TIME, u32(0), u32(0), u32(0)],
+  ...[u16(name.length), u16(0), ascii(name)],
+];
 
 /** Section 4.3.9. */
-function dataDescriptor({ crc, compressedSize, size }: ListedEntry): number[] {
+function dataDescriptor({ crc, compressedSize, size }: ListedEntry): number[][] {
   const length = Math.max(compressedSize, size) > MAX_UINT32 ? u64 : u32;
-  return [...u32(0x08074b50), ...crc, ...length(compressedSize), ...length(size)];
+  return [u32(0x08074b50), crc, length(compressedSize), length(size)];
 }
 
 /** Section 4.3.12. With the ZIP64 extra field (section 4.5.3), all its numbers are there. */
-function centralHeader({ name, crc, compressedSize, size, offset }: ListedEntry): number[] {
+function centralHeader({ name, crc, compressedSize, size, offset }: ListedEntry): number[][] {
   const isZip64 = Math.max(compressedSize, size, offset) > MAX_UINT32;
   const version = isZip64 ? ZIP64_VERSION : VERSION;
-  const numbers = [...u64(size), ...u64(compressedSize), ...u64(offset)];
-  const extra = isZip64 ? [...u16(1), ...u16(numbers.length), ...numbers] : [];
+  const numbers = [size, compressedSize, offset].flatMap(u64);
+  const extra = isZip64 ? [u16(1), u16(numbers.length), numbers].flat() : [];
   const inHeader = (value: number) => u32(isZip64 ? MAX_UINT32 : value);
   return [
-    ...[...u32(0x02014b50), ...version, ...version, ...FLAGS_METHOD_TIME, ...crc],
-    ...[...inHeader(compressedSize), ...inHeader(size), ...u16(name.length), ...u16(extra.length)],
-    ...[...u16(0), ...u16(0), ...u16(0), ...u32(0)], // comment, disk, attributes
-    ...[...inHeader(offset), ...ascii(name), ...extra],
+    ...[u32(0x02014b50), version, version, FLAGS_METHOD_TIME, crc],
+    ...[inHeader(compressedSize), inHeader(size), u16(name.length), u16(extra.length)],
+    ...[u16(0), u16(0), u16(0), u32(0)], // comment, disk, attributes
+    ...[inHeader(offset), ascii(name), extra],
   ];
 }
 
 /** Section 4.3.16, after the ZIP64 records of sections 4.3.14 and 4.3.15 if it needs them. */
-function endOfDirectory(entries: number, start: number, size: number): number[] {
+function endOfDirectory(entries: number, start: number, size: number): number[][] {
   const isZip64 = start > MAX_UINT32;
   const zip64 = [
-    ...[...u32(0x06064b50), ...u64(44), ...ZIP64_VERSION, ...ZIP64_VERSION, ...u32(0), ...u32(0)],
-    ...[...u64(entries), ...u64(entries), ...u64(size), ...u64(start)],
-    ...[...u32(0x07064b50), ...u32(0), ...u64(start + size), ...u32(1)],
+    ...[u32(0x06064b50), u64(44), ZIP64_VERSION, ZIP64_VERSION, u32(0), u32(0)],
+    ...[u64(entries), u64(entries), u64(size), u64(start)],
+    ...[u32(0x07064b50), u32(0), u64(start + size), u32(1)],
   ];
   return [
     ...(isZip64 ? zip64 : []),
-    ...[...u32(0x06054b50), ...u16(0), ...u16(0), ...u16(entries), ...u16(entries)],
-    ...[...u32(size), ...u32(isZip64 ? MAX_UINT32 : start), ...u16(0)],
+    ...[u32(0x06054b50), u16(0), u16(0), u16(entries), u16(entries)],
+    ...[u32(size), u32(isZip64 ? MAX_UINT32 : start), u16(0)],
   ];
 }
