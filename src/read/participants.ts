@@ -23,25 +23,11 @@ const encode = objectEncoder({
   after: '\n',
 });
 
-interface Participant {
-  readonly id: string;
-  readonly responses: number;
-  readonly walked: number;
-}
-
-/** Participants who follow each other in the order of their pseudonyms. */
-export interface Batch {
-  /** Their ids as stored. */
-  readonly ids: readonly string[];
-  readonly responses: number;
-  readonly walked: number;
-  readonly isLast: boolean;
-}
-
 /**
  * Finds the participants of a selection in the order of their pseudonyms, which no index has. Each list takes a scan, and is held until its
  * last batch has been taken.
  *
+ * @returns batches, which follow each other in this order: their ids as stored, the number of their responses, and how many are walked
  * @param most the number of responses of the next batch, unless they are those of one participant
  */
 export async function* participantBatches(
@@ -50,8 +36,9 @@ export async function* participantBatches(
   secret: string,
   most: () => number,
   signal: AbortSignal,
-): AsyncGenerator<Batch, void, void> {
-  let batch = { ids: [] as string[], responses: 0, walked: 0 };
+) {
+  const newBatch = () => ({ ids: [] as string[], responses: 0, walked: 0, isLast: false });
+  let batch = newBatch();
   let maxWalked = Infinity; // the first batch decides whether the responses fit one page
   let after: string | undefined;
   for (let rowBytes = ROW_BYTES; ;) {
@@ -65,9 +52,9 @@ export async function* participantBatches(
       const cost = Math.max(walked, selection.formVersions.length); // each form version is searched for each participant
       const isFull = batch.responses + responses > most() || batch.walked + cost > maxWalked;
       if (isFull && batch.ids.length > 0) {
-        yield { ...batch, isLast: false };
+        yield batch;
         maxWalked = MAX_WALKED;
-        batch = { ids: [], responses: 0, walked: 0 };
+        batch = newBatch();
       }
       batch.ids.push(id);
       batch.responses += responses;
@@ -81,11 +68,11 @@ export async function* participantBatches(
   yield { ...batch, isLast: true };
 }
 
-function* participantsIn(data: Uint8Array): Generator<Participant, void, void> {
+function* participantsIn(data: Uint8Array) {
   const utf8 = new TextDecoder();
   for (let start = 0; start < data.length;) {
     const end = data.indexOf(LINE_FEED, start);
-    yield JSON.parse(utf8.decode(data.subarray(start, end))) as Participant;
+    yield JSON.parse(utf8.decode(data.subarray(start, end))) as { id: string; responses: number; walked: number };
     start = end + 1;
   }
 }
