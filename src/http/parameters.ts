@@ -8,9 +8,8 @@ import { type Parameter, choice, flag, integer, repeatable, single } from './par
 const MAX_PAGE_SIZE = 10_000;
 /** What `timezone` takes. */
 export const TIME_ZONE = 'the name of a time zone such as Africa/Nairobi, in its exact case';
-/** Values of a repeated parameter; they fit into a URL. */
+/** Values of a repeated filter; they fit into a URL. */
 const MAX_VALUES = 500;
-const MAX_KEYS = 50;
 
 const instant = (meaning: string, example: string) =>
   single(
@@ -23,9 +22,6 @@ const instant = (meaning: string, example: string) =>
     },
   );
 
-/** Keys of the metadata. */
-const keys = (description: string, example: string) => repeatable(MAX_KEYS, `${description} Repeatable.`, example);
-
 const filters = Object.fromEntries(
   FILTER_NAMES.map((name) => {
     const { takes, description, example } = FILTERS[name];
@@ -33,7 +29,7 @@ const filters = Object.fromEntries(
       name,
       takes === 'time'
         ? instant(description, example)
-        : repeatable(MAX_VALUES, `${description} Exact match; repeatable.`, example),
+        : repeatable(`${description} Exact match; repeatable.`, example, { most: MAX_VALUES }),
     ];
   }),
 ) as { readonly [Name in FilterName]: Parameter<Filters[Name]> };
@@ -74,9 +70,8 @@ export const parameters = {
   safe: flag(
     'Puts an apostrophe wherever a spreadsheet could run an answer or a question text as a formula. This changes the data.',
   ),
-  metadata: keys('Adds a column `metadata.<key>` with the value of this metadata key.', 'cluster'),
+  metadata: repeatable('Adds a column `metadata.<key>` with the value of this metadata key. Repeatable.', 'cluster'),
   arm: repeatable(
-    MAX_KEYS,
     'Adds a column `arm.seed_N_M`, the treatment arm from 1 to N that the survey platform computes from the metadata’s `seed`, hashed M times. Repeatable.',
     'seed_2',
     {
@@ -84,7 +79,7 @@ export const parameters = {
       expected: 'seed_N or seed_N_M, with N from 1 to 1000000 and M from 1 to 100',
     },
   ),
-  omit: repeatable(MAX_KEYS, 'Leaves out this column of the long layout. Repeatable.', undefined), // as for `after`
+  omit: repeatable('Leaves out this column of the long layout. Repeatable.'),
   layout: choice(
     ['long', 'wide'],
     '`long`: one record per response. `wide`: one record per participant and chain of forms, with one column per question.',
@@ -97,12 +92,11 @@ export const parameters = {
     ['last', 'first', 'drop'],
     'Which answers a wide file keeps if a participant took a form more than once. `last`: the last answer to each question. `first`: only those of the first attempt. `drop`: none; the participant is left out.',
   ),
-  require_metadata: keys(
-    'Leaves out every participant with a response whose metadata lacks this key or has null for it.',
+  require_metadata: repeatable(
+    'Leaves out every participant with a response whose metadata lacks this key or has null for it. Repeatable.',
     'cluster',
   ),
   require_question: repeatable(
-    MAX_KEYS,
     'Leaves out every participant without a selected response to this question. Repeatable: all are required.',
     'consent',
   ),
@@ -120,11 +114,7 @@ export const parameters = {
     'Adds a second sheet, `codebook`: the table of `/responses/questions?format=csv` for the same selection.',
   ),
   top: integer(1000, 20, 'How many of the most frequent values are listed for each question.', 5),
-  column: repeatable(
-    MAX_KEYS,
-    'Only this column of the wide file. Repeatable. The numbers are those of the whole selection.',
-    undefined, // as for `after`
-  ),
+  column: repeatable('Only this column of the wide file. Repeatable. The numbers are those of the whole selection.'),
   format: choice(['json', 'csv'], 'The format of the body.'),
   timezone: single(TIME_ZONE, (text) => (text !== '' && isStorable(text) ? text : undefined), {
     description: 'The time zone in which days begin and end: a case-sensitive name from the IANA time zone database.',

@@ -39,13 +39,13 @@ export function single<T, Default extends T | undefined = undefined>(
 /**
  * A parameter that can be given up to `most` times. Equal values count once.
  *
+ * @param example none if it could not be used together with those of the endpoint's other parameters
  * @param expected the accepted values, which complete the sentence "<name> must be …, given at most <most> times"
  */
 export const repeatable = (
-  most: number,
   description: string,
-  example: string | undefined,
-  { isValue = isStorable, expected = 'text without NUL characters' } = {},
+  example?: string,
+  { most = 50, isValue = isStorable, expected = 'text without NUL characters' } = {},
 ): Parameter<readonly string[] | undefined> => ({
   description,
   schema: { type: 'array', items: { type: 'string' }, maxItems: most },
