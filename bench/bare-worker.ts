@@ -21,16 +21,16 @@ export default {
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
     const lease = new RequestLease('bench');
     const stats = new RequestStats();
-    const db = connect(env, stats.queries, () => lease);
+    const db = connect(env, stats.queries, () => lease, signal);
     const survey = {
       accountId: pathname.slice(BASE_PATH.length + 1),
       name: searchParams.get('survey') ?? '',
       limits: null,
     };
-    const formVersions = await findSurvey(db, survey, request.signal);
+    const formVersions = await findSurvey(db, survey);
     const exportLease = await leaseExport(lease, signal);
     const selection = { survey, formVersions };
-    const reader = pageReader(db, selection, csvPages({ columns: CSV_COLUMNS }), signal);
+    const reader = pageReader(db, selection, csvPages({ columns: CSV_COLUMNS }));
     const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }));
     async function* body() {
       yield csvHeader(CSV_COLUMNS);

@@ -71,10 +71,8 @@ export function createApp(): Hono<AppEnv> {
     }),
   );
   app.use(async function openDatabase(c, next) {
-    c.set(
-      'db',
-      connect(c.env, c.var.stats.queries, () => c.var.lease as Lease | undefined),
-    );
+    const leaseOf = () => c.var.lease as Lease | undefined;
+    c.set('db', connect(c.env, c.var.stats.queries, leaseOf, c.var.signal));
     await next();
   });
   app.use(`${BASE_PATH}/*`, compress());

@@ -25,7 +25,8 @@ export interface DatabaseEnv {
 }
 
 export interface QueryOptions {
-  readonly signal: AbortSignal;
+  /** That of {@link connect} unless given. */
+  readonly signal?: AbortSignal;
   /** `request` unless given. */
   readonly retry?: RetryPolicy | undefined;
   /** A larger response is not read but fails as `too-large`, like one beyond the endpoint's own limit. */
@@ -76,17 +77,19 @@ export type Database = ReturnType<typeof connect>;
  * LimitError if the account's turn does not come or there is no memory for the result in time, or the signal's reason.
  *
  * @param leaseOf the lease of the request, as soon as its account is known
+ * @param requestSignal cancels its queries
  */
 export function connect(
   env: DatabaseEnv,
   stats = new QueryStats(),
   leaseOf: () => Lease | undefined = () => undefined,
+  requestSignal = new AbortController().signal,
 ) {
   /** Sends SQL once. */
   const send = (
     text: string,
     params: readonly Param[],
-    { signal, maxBytes }: QueryOptions,
+    { signal = requestSignal, maxBytes }: QueryOptions,
     { raw = false, reserve = () => {} }: Partial<Pick<FetchOptions, 'raw' | 'reserve'>> = {},
   ): Promise<unknown> => {
     const { databaseUrl, url, headers } = endpointOf(env);
@@ -101,7 +104,7 @@ export function connect(
 
   /** Makes attempts, each in its turn. */
   function retried<T>(options: QueryOptions, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { retry = 'request', signal } = options;
+    const { retry = 'request', signal = requestSignal } = options;
     const acquireTurn = async () => {
       const turns = TURNS[retry];
       return turns && leaseFor(options)?.acquire(turns, turns === bulkQueries ? bulkAmount() : 1, signal);
@@ -130,13 +133,13 @@ export function connect(
       } catch (error) {
         reservation?.release();
         if (!(error instanceof DatabaseError) || error.kind !== 'no-memory') throw error;
-        await acquireMemory(reservation, needed, options);
+        await acquireMemory(reservation, needed, { signal: requestSignal, ...options });
       }
     }
   }
 
   /** Reads the rows of a query. */
-  async function rows(query: Query, { keep = false, ...options }: RowsOptions): Promise<Row[]> {
+  async function rows(query: Query, { keep = false, ...options }: RowsOptions = {}): Promise<Row[]> {
     const reservation = leaseFor(options)?.reserve(memory);
     const read = await retriedWithMemory(options, reservation, async (signal, reserve) => {
       const proof = new Proof(query);
@@ -156,7 +159,7 @@ export function connect(
     rows,
 
     /** Reads the row of a query that always returns one. */
-    async row(query: Query, options: QueryOptions): Promise<Row> {
+    async row(query: Query, options: QueryOptions = {}): Promise<Row> {
       const [row] = await rows(query, options);
       if (!row) throw new DatabaseError('defect', 'a query without a row');
       return row;
@@ -184,7 +187,8 @@ export function connect(
         reservation?.release();
       };
       try {
-        await acquireMemory(reservation, bytes, options); // more than was read, if the encoder needs another buffer
+        // More than was read, if the encoder needs another buffer.
+        await acquireMemory(reservation, bytes, { signal: requestSignal, ...options });
       } catch (error) {
         release();
         throw error;
@@ -202,11 +206,19 @@ export function connect(
   };
 }
 
+/** The same database, whose queries another signal cancels. */
+export const withSignal = (db: Database, signal: AbortSignal): Database => ({
+  ...db,
+  rows: (query, options) => db.rows(query, { signal, ...options }),
+  row: (query, options) => db.row(query, { signal, ...options }),
+  page: (query, options, encode) => db.page(query, { signal, ...options }, encode),
+});
+
 /** Counts memory, after a wait if there is none, unless fewer rows can be read. @throws DatabaseError `too-large`, LimitError */
 async function acquireMemory(
   reservation: Reservation | undefined,
   bytes: number,
-  { signal, canBeSmaller = false }: PageReadOptions,
+  { signal, canBeSmaller = false }: PageReadOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   if (!reservation || reservation.resize(bytes)) return;
   if ((canBeSmaller && bytes > SMALL_RESULT_BYTES) || bytes > MAX_BYTES)

@@ -86,17 +86,11 @@ const SUMS = sql`
  *   no responses; undefined if there is no such survey
  * @throws DatabaseError `too-large` if there are too many intervals
  */
-export async function computeDigests(
-  db: Database,
-  survey: Survey,
-  filters: Filters,
-  interval: Interval,
-  signal: AbortSignal,
-) {
+export async function computeDigests(db: Database, survey: Survey, filters: Filters, interval: Interval) {
   if (survey.name.includes('\0')) return undefined; // Postgres rejects text with NUL
-  const userid = await findParticipants(db, survey, undefined, filters.userid, signal);
+  const userid = await findParticipants(db, survey, undefined, filters.userid);
   const query = digestsQuery(survey, { ...filters, userid }, interval);
-  const options = { signal, maxBytes: MAX_BYTES, retry: 'scan', keep: true } as const;
+  const options = { maxBytes: MAX_BYTES, retry: 'scan', keep: true } as const;
   const [[versions, first, last, intervals, lines]] = (await db.rows(query, options)) as [string[]];
   if (versions === '0') return undefined;
   if (Number(intervals) > MAX_INTERVALS)

@@ -3,9 +3,9 @@ import { DatabaseError, failureOf } from './errors.ts';
 import { sql } from './sql.ts';
 
 /** @throws DatabaseError `unavailable` if the database does not respond within a few seconds, or `not-configured` */
-export async function ping(db: Database, signal: AbortSignal): Promise<void> {
+export async function ping(db: Database): Promise<void> {
   try {
-    await db.rows({ text: sql`select 1` }, { signal, retry: 'probe' });
+    await db.rows({ text: sql`select 1` }, { retry: 'probe' });
   } catch (error) {
     const { kind, message } = failureOf(error);
     throw new DatabaseError(kind === 'not-configured' ? kind : 'unavailable', message, error);

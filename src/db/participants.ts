@@ -61,12 +61,11 @@ export async function findParticipants(
   survey: Survey,
   formVersions: readonly FormVersion[] | undefined,
   userids: readonly string[] | undefined,
-  signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   const secret = survey.limits?.secret;
   if (secret === undefined || !userids) return userids;
   const text = sql`${participantsOf({ survey, formVersions }, secret)}
     select id from participant where userid = any(${userids}) order by userid`;
-  const rows = await db.rows({ text }, { signal, retry: 'scan', keep: true });
+  const rows = await db.rows({ text }, { retry: 'scan', keep: true });
   return (rows as [string][]).map(([id]) => id);
 }

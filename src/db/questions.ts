@@ -115,10 +115,9 @@ export async function findQuestions(
   db: Database,
   selection: Selection,
   by: ColumnsBy | undefined,
-  signal: AbortSignal,
 ): Promise<Question[]> {
   const query = questionsQuery(selection, by, MAX_QUESTIONS + 1);
-  const rows = await db.rows(query, { signal, maxBytes: MAX_BYTES, retry: 'scan', keep: true });
+  const rows = await db.rows(query, { maxBytes: MAX_BYTES, retry: 'scan', keep: true });
   if (rows.length > MAX_QUESTIONS) throw new DatabaseError('too-large', 'more questions than a wide table can have');
   return (rows as [string, string, string][]).map(([shortcode, questionRef, column]) => ({
     shortcode,

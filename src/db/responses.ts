@@ -143,8 +143,8 @@ export function boundaryQuery(selection: Selection, range: Range, pageRows: numb
 }
 
 /** Runs a query that counts responses or records. */
-export async function readCount(db: Database, query: Query, signal: AbortSignal): Promise<number> {
-  const [count] = await db.row(query, { signal, retry: 'scan' });
+export async function readCount(db: Database, query: Query): Promise<number> {
+  const [count] = await db.row(query, { retry: 'scan' });
   return Number(count);
 }
 

@@ -7,6 +7,9 @@ import { type Query, isoTimestamp, join, sql } from './sql.ts';
 
 export type Summary = Awaited<ReturnType<typeof summarize>>;
 
+/** The largest result, some 40,000 days, which is held in memory. */
+const MAX_BYTES = 2 * 1024 * 1024;
+
 /**
  * Counts the responses and participants of a selection, in the first row, and of each of its days, in the others. The first row also
  * has the numbers of each form, and those of each rule by which participants are left out, as JSON.
@@ -70,18 +73,11 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
  * Runs {@link summaryQuery}.
  *
  * @returns what `/responses/summary` returns: days in ascending order, without those that have no responses
- * @throws DatabaseError `too-large` if the result exceeds `maxBytes`
+ * @throws DatabaseError `too-large` if the result has too many days
  */
-export async function summarize(
-  db: Database,
-  selection: Selection,
-  timeZone: string,
-  options: LeftOutOptions,
-  maxBytes: number,
-  signal: AbortSignal,
-) {
+export async function summarize(db: Database, selection: Selection, timeZone: string, options: LeftOutOptions) {
   const query = summaryQuery(selection, timeZone, options);
-  const [total = [], ...days] = await db.rows(query, { signal, maxBytes, retry: 'scan', keep: true });
+  const [total = [], ...days] = await db.rows(query, { maxBytes: MAX_BYTES, retry: 'scan', keep: true });
   const [, responses, participants, first, last, left, forms, byRules] = total;
   const leftOutBy = JSON.parse(byRules ?? '[]') as [rule: number, participants: number, userids: string[]][];
   const { rules } = leftOut(selection, options);
@@ -105,7 +101,7 @@ export async function summarize(
 }
 
 /** Whether the database has a time zone of exactly this name. Reads all its zones, which takes some 10 ms. */
-export async function isTimeZone(db: Database, name: string, signal: AbortSignal): Promise<boolean> {
+export async function isTimeZone(db: Database, name: string): Promise<boolean> {
   const text = sql`select name from pg_timezone_names where name = ${name}`;
-  return (await db.rows({ text }, { signal })).length > 0;
+  return (await db.rows({ text })).length > 0;
 }

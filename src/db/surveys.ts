@@ -1,6 +1,6 @@
 import type { KeyLimits } from '../auth/key-limits.ts';
 import type { FormVersion, Survey } from '../responses/selection.ts';
-import type { Database } from './client.ts';
+import { type Database, withSignal } from './client.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
 import { formLimits, isOfSurvey, questionLimits, relationOf } from './relation.ts';
 import { type Query, Value, and, isoTimestamp, join, sql } from './sql.ts';
@@ -78,14 +78,14 @@ export function formDataQuery(survey: Survey, rows: number, after: readonly stri
 }
 
 /** Finds a survey. @returns its form versions; empty if there is no such survey */
-export async function findSurvey(db: Database, survey: Survey, signal: AbortSignal): Promise<FormVersion[]> {
+export async function findSurvey(db: Database, survey: Survey): Promise<FormVersion[]> {
   if (survey.name.includes('\0')) return []; // Postgres rejects text with NUL
   const text = sql`
     select id, shortcode
     from surveys
     where ${isOfSurvey(survey)}
     order by id`;
-  const rows = await db.rows({ text }, { signal, keep: true });
+  const rows = await db.rows({ text }, { keep: true });
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
 }
 
@@ -122,26 +122,27 @@ const areEqual = (some: readonly FormVersion[], others: readonly FormVersion[]) 
  * form versions that it had. If these turn out to have changed, that read is aborted and its result or error is discarded, and
  * `read` is called again.
  *
- * @param read gets the form versions, none if there is no such survey, and the signal for its queries
+ * @param read gets the form versions, none if there is no such survey, and the database for its queries
  * @throws DatabaseError, LimitError, the signal's reason, or an error of `read`
  */
 export async function withSurvey<T>(
   db: Database,
   survey: Survey,
   signal: AbortSignal,
-  read: (formVersions: readonly FormVersion[], signal: AbortSignal) => Promise<T>,
+  read: (formVersions: readonly FormVersion[], db: Database) => Promise<T>,
 ): Promise<T> {
   const key = JSON.stringify(survey);
   const earlier = remembered.get(key)?.formVersions;
   const discarding = new AbortController();
-  const early = earlier && suppressUnhandledRejection(read(earlier, AbortSignal.any([signal, discarding.signal])));
+  const early =
+    earlier && suppressUnhandledRejection(read(earlier, withSignal(db, AbortSignal.any([signal, discarding.signal]))));
   try {
-    const found = await findSurvey(db, survey, signal);
+    const found = await findSurvey(db, survey);
     const isUnchanged = early && areEqual(earlier, found);
     remember(key, isUnchanged ? earlier : found);
     if (isUnchanged) return await early;
     discarding.abort();
-    return await read(found, signal);
+    return await read(found, db);
   } catch (error) {
     discarding.abort(error);
     throw error;
@@ -149,13 +150,13 @@ export async function withSurvey<T>(
 }
 
 /** Whether a survey has responses, to any form version. If questions are hidden, it may have to walk past all their responses. */
-export async function hasResponses(db: Database, survey: Survey, signal: AbortSignal): Promise<boolean> {
+export async function hasResponses(db: Database, survey: Survey): Promise<boolean> {
   const responses = relationOf({ survey });
   const text = sql`
     with ${responses.forms}
     select id from form, lateral (select from ${responses.to(sql`form.id`, [])} limit 1) response
     limit 1`;
   const retry = questionLimits(survey.limits).length > 0 ? 'scan' : 'request';
-  const rows = await db.rows({ text }, { signal, retry });
+  const rows = await db.rows({ text }, { retry });
   return rows.length > 0;
 }

@@ -73,9 +73,8 @@ export async function findNumbers(
   columns: readonly Column[],
   most: number,
   numbers: ComputedColumn | undefined,
-  signal: AbortSignal,
 ): Promise<Pick<Question, 'shortcode' | 'questionRef'>[] | undefined> {
-  const rows = await db.rows(longTextQuery(selection, columns, most, numbers), { signal, retry: 'scan', keep: true });
+  const rows = await db.rows(longTextQuery(selection, columns, most, numbers), { retry: 'scan', keep: true });
   if (rows.some(([isLong]) => isLong === 't')) return undefined;
   const found = numbers ? (rows as [string, string, string][]) : [];
   return found.map(([, shortcode, questionRef]) => ({ shortcode, questionRef }));

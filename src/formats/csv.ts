@@ -9,9 +9,9 @@ import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts'
 export const csv: ExportFormat<WideOptions & Partial<Values<'layout' | 'omit' | 'bom' | 'after'>>> = {
   type: CSV,
   memoryBytes: ({ layout, arm }) => (layout === 'wide' ? PARTICIPANT_BYTES : arm ? CHUNK_BYTES : 0),
-  async prepare(selection, query, ...database) {
+  async prepare(selection, query, db) {
     const isWide = query.layout === 'wide';
-    const table = isWide ? await wideTable(selection, query, ...database) : longTable(query, false);
+    const table = isWide ? await wideTable(selection, query, db) : longTable(query, false);
     return {
       ...table,
       async *write(pages, reserveMemory) {

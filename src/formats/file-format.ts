@@ -19,12 +19,7 @@ export interface ExportFormat<Query> {
    * @param query the request's parameters
    * @throws ApiError 400 for a selection that does not fit the format
    */
-  readonly prepare: (
-    selection: Selection,
-    query: Query,
-    db: Database,
-    signal: AbortSignal,
-  ) => ExportFile | Promise<ExportFile>;
+  readonly prepare: (selection: Selection, query: Query, db: Database) => ExportFile | Promise<ExportFile>;
 }
 
 /** A file of a selection's responses. */

@@ -27,13 +27,11 @@ type XlsxQuery = WideOptions & Partial<Values<'layout' | 'codebook' | 'numbers' 
 export const xlsx: ExportFormat<XlsxQuery> = {
   type: XLSX,
   memoryBytes: () => WORKBOOK_BYTES + PARTICIPANT_BYTES,
-  async prepare(selection, query, ...database) {
+  async prepare(selection, query, db) {
     const isWide = query.layout === 'wide';
-    const table: Table = isWide
-      ? await wideTable(selection, query, ...database)
-      : longTable({ ...query, safe: false }, true);
-    const { total, numbers } = await checkLimits(selection, table, query, ...database);
-    const codebook = query.codebook ? [await codebookSheet(selection, query.columns, ...database)] : [];
+    const table: Table = isWide ? await wideTable(selection, query, db) : longTable({ ...query, safe: false }, true);
+    const { total, numbers } = await checkLimits(selection, table, query, db);
+    const codebook = query.codebook ? [await codebookSheet(selection, query.columns, db)] : [];
     return {
       ...table,
       total,
@@ -57,18 +55,16 @@ async function checkLimits(
   { names, format, questions = [] }: Pick<Table, 'names' | 'format' | 'questions'>,
   query: XlsxQuery,
   db: Database,
-  signal: AbortSignal,
 ): Promise<{ total: number; numbers: ReadonlySet<number> }> {
-  const total = await readCount(db, countQuery(selection), signal);
+  const total = await readCount(db, countQuery(selection));
   let records = total;
   // A wide table has at most as many records as responses.
-  if (records > MAX_RECORDS && query.layout === 'wide')
-    records = await readCount(db, recordsQuery(selection, query), signal);
+  if (records > MAX_RECORDS && query.layout === 'wide') records = await readCount(db, recordsQuery(selection, query));
   if (records > MAX_RECORDS) throw tooManyRecords(MAX_RECORDS);
   const tooLong = cellTooLong(MAX_CELL_LENGTH);
   if (names.some((name) => name.length > MAX_CELL_LENGTH)) throw tooLong;
   const answer = query.numbers ? ANSWERS[query.value ?? 'response'] : undefined;
-  const found = await findNumbers(db, selection, format.columns, MAX_CELL_LENGTH, answer, signal);
+  const found = await findNumbers(db, selection, format.columns, MAX_CELL_LENGTH, answer);
   if (!found) throw tooLong;
   if (!answer) return { total, numbers: new Set() };
   const keyOf = ({ shortcode, questionRef }: Pick<Question, 'shortcode' | 'questionRef'>) =>
@@ -85,15 +81,10 @@ async function checkLimits(
  *
  * @throws ApiError 400 if it does not fit in memory or in a worksheet
  */
-async function codebookSheet(
-  selection: Selection,
-  columns: ColumnsBy | undefined,
-  db: Database,
-  signal: AbortSignal,
-): Promise<Sheet> {
+async function codebookSheet(selection: Selection, columns: ColumnsBy | undefined, db: Database): Promise<Sheet> {
   const encode = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [], cells: true });
   const tooLarge = () => tooManyRows('questions', 'shortcode or question_ref, or leave out codebook');
-  const reading = db.page(codebookQuery(selection, columns), { ...CODEBOOK_OPTIONS, signal }, encode);
+  const reading = db.page(codebookQuery(selection, columns), CODEBOOK_OPTIONS, encode);
   const page = await reading.catch(ifTooLarge(tooLarge));
   for (let cell = 0; cell + 1 < page.cells.length; cell++) {
     if (cellLength(page, cell) > MAX_CELL_LENGTH) throw codebookCellTooLong(MAX_CELL_LENGTH);

@@ -26,7 +26,7 @@ export const isShort = ({ rowCount, requestedRows }: Pick<Page, 'rowCount' | 're
 export type PageReader = ReturnType<typeof pageReader>;
 
 /** Reads a selection of responses from the database. */
-export function pageReader(db: Database, selection: Selection, format: PageFormat, signal: AbortSignal) {
+export function pageReader(db: Database, selection: Selection, format: PageFormat) {
   const { columns, encode, maxPageBytes, maxRowBytes = Infinity, order = BY_TIME } = format;
   const { inIndex, unindexed } = splitFilters(selection, order);
   const isWalk = unindexed.length > 0;
@@ -37,7 +37,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   /** In the order of pseudonyms, which no index has, the responses are read of one batch of participants after another. */
   const batches =
     secret !== undefined && order.columns[0] === 'userid'
-      ? participantBatches(db, selection, secret, () => batchRows, signal)
+      ? participantBatches(db, selection, secret, () => batchRows)
       : undefined;
   /** What the first page has left of its batch. */
   let rest: Range | undefined;
@@ -45,7 +45,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   async function readRows(range: Range, reservation: Reservation | undefined): Promise<HeldPage> {
     const { limit, windowSize, participants } = range;
     const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
-    const options = { signal, retry, maxBytes, reservation, canBeSmaller: limit > 1 };
+    const options = { retry, maxBytes, reservation, canBeSmaller: limit > 1 };
     const query = pageQuery(selection, range, columns, format);
     if (participants) {
       const isScan = isWalk && (windowSize ?? 0) > MAX_WALKED;
@@ -62,7 +62,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   }
 
   async function findBoundaries(among: Selection, range: Range, pageRows: number, policy: RetryPolicy = 'export') {
-    const rows = await db.rows(boundaryQuery(among, range, pageRows, order), { signal, retry: policy });
+    const rows = await db.rows(boundaryQuery(among, range, pageRows, order), { retry: policy });
     return rows.map((row) => cursorOf(row) as Required<Cursor>);
   }
 

@@ -30,13 +30,7 @@ const encode = objectEncoder({
  * @returns batches, which follow each other in this order: their ids as stored, the number of their responses, and how many are walked
  * @param most the number of responses of the next batch, unless they are those of one participant
  */
-export async function* participantBatches(
-  db: Database,
-  selection: Selection,
-  secret: string,
-  most: () => number,
-  signal: AbortSignal,
-) {
+export async function* participantBatches(db: Database, selection: Selection, secret: string, most: () => number) {
   const newBatch = () => ({ ids: [] as string[], responses: 0, walked: 0, isLast: false });
   let batch = newBatch();
   let maxWalked = Infinity; // the first batch decides whether the responses fit one page
@@ -44,7 +38,7 @@ export async function* participantBatches(
   for (let rowBytes = ROW_BYTES; ;) {
     const maxBytes = listBytes();
     const list = await readFitting(Math.ceil(maxBytes / rowBytes), async (limit) => {
-      const options = { signal, retry: 'scan', maxBytes, canBeSmaller: limit > 1 } as const;
+      const options = { retry: 'scan', maxBytes, canBeSmaller: limit > 1 } as const;
       const page = await db.page(participantsQuery(selection, secret, limit, after), options, encode);
       return { ...page, isLast: page.rowCount < limit };
     });

@@ -23,8 +23,8 @@ export function surveyOf(c: Context<AppEnv>, name: string): Survey {
 
 /** @throws ApiError `no responses` unless the caller's account has the survey */
 export async function selectResponses(c: Context<AppEnv>, query: ResponsesQuery): Promise<Selection> {
-  const { db, signal } = c.var;
-  return selectFrom(c, query, await findSurvey(db, surveyOf(c, query.survey), signal), signal);
+  const { db } = c.var;
+  return selectFrom(c, query, await findSurvey(db, surveyOf(c, query.survey)), db);
 }
 
 /**
@@ -37,17 +37,17 @@ export async function selectResponses(c: Context<AppEnv>, query: ResponsesQuery)
 export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowTooLarge' | 'total'>>(
   c: Context<AppEnv>,
   query: ResponsesQuery,
-  prepare: (selection: Selection, db: Database, signal: AbortSignal) => File | Promise<File>,
+  prepare: (selection: Selection, db: Database) => File | Promise<File>,
   limit: number,
 ) {
   const { db, signal } = c.var;
   const { after, survey } = query;
   const begun = await withSurvey(db, surveyOf(c, survey), signal, async (formVersions, reading) => {
     const selection = await selectFrom(c, query, formVersions, reading);
-    const file = await prepare(selection, db, reading);
+    const file = await prepare(selection, reading);
     const { format, rowTooLarge } = file;
-    const reader = pageReader(db, selection, format, reading);
-    const count = () => readCount(db, countQuery(selection, after, format.order), reading);
+    const reader = pageReader(reading, selection, format);
+    const count = () => readCount(reading, countQuery(selection, after, format.order));
     const [first, total] = await Promise.all([
       reader.first({ after, limit }).catch(ifTooLarge(rowTooLarge)),
       query.count ? (file.total ?? count()) : undefined,
@@ -63,18 +63,18 @@ async function selectFrom(
   c: Context<AppEnv>,
   query: ResponsesQuery,
   formVersions: readonly FormVersion[],
-  signal: AbortSignal,
+  db: Database,
 ): Promise<Selection> {
-  const { account, db } = c.var;
+  const { account } = c.var;
   if (formVersions.length === 0) throw noResponses(query.survey, account.email, query.missing);
   const survey = surveyOf(c, query.survey);
-  const userid = await findParticipants(db, survey, formVersions, query.userid, signal);
+  const userid = await findParticipants(db, survey, formVersions, query.userid);
   return select(survey, formVersions, { ...query, userid });
 }
 
 /** @throws ApiError `no responses` unless the caller's survey has a response, filtered out or not, or need not have one */
 export async function requireResponses(c: Context<AppEnv>, { survey, missing }: ResponsesQuery): Promise<void> {
-  const { account, db, signal } = c.var;
-  if (missing === '404' || (await hasResponses(db, surveyOf(c, survey), signal))) return;
+  const { account, db } = c.var;
+  if (missing === '404' || (await hasResponses(db, surveyOf(c, survey)))) return;
   throw noResponses(survey, account.email);
 }

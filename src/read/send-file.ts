@@ -27,8 +27,7 @@ export async function sendFile<Q extends ResponsesQuery>(
 ): Promise<Response> {
   const { lease, signal } = c.var;
   const exportLease = await leaseExport(lease, signal, fileFormat.memoryBytes?.(query));
-  const prepare = (selection: Selection, ...database: [Database, AbortSignal]) =>
-    fileFormat.prepare(selection, query, ...database);
+  const prepare = (selection: Selection, db: Database) => fileFormat.prepare(selection, query, db);
   const { file, reader, first, total } = await readFirst(c, query, prepare, FIRST_PAGE_ROWS);
   const pages = sentPages(readAhead(reader, exportLease, first), c.var);
   const chunks = file.write(pages, (bytes) => exportLease.resizeFormat(bytes), first);

@@ -30,12 +30,12 @@ export async function sendList(
   headers: Readonly<Record<string, string>>,
   send: typeof sendBody,
 ): Promise<Response> {
-  const { db, signal, stats } = c.var;
+  const { db, stats } = c.var;
   const read = (limit: number, options: Pick<Parameters<Database['page']>[1], 'retry'>, after?: readonly string[]) =>
     readFitting(limit, async (rows): Promise<ListPage> => {
       const canBeSmaller = rows > 1;
       const maxBytes = canBeSmaller ? MAX_LIST_BYTES : undefined;
-      const page = await db.page(query(rows, after), { signal, maxBytes, canBeSmaller, ...options }, encode);
+      const page = await db.page(query(rows, after), { maxBytes, canBeSmaller, ...options }, encode);
       return { ...page, requestedRows: rows };
     });
   async function* pages(page: ListPage): AsyncGenerator<ListPage, void, void> {

@@ -32,15 +32,15 @@ export const answers = endpoint({
   responses: { 200: tableResponse('The numbers', 'Answers', examples.answers, examples.answersCsv) },
 
   async handle(c, query) {
-    const { db, signal, stats } = c.var;
+    const { db, stats } = c.var;
     const selection = await selectResponses(c, query);
     const { column: names, format } = query;
-    const columns = async () => (await wideQuestions(db, selection, query.columns, signal)).map(({ column }) => column);
+    const columns = async () => (await wideQuestions(db, selection, query.columns)).map(({ column }) => column);
     const known = names && (await columns());
     if (known?.length === 0) await requireResponses(c, query);
     if (names?.some((name) => !known?.includes(name)))
       throw badParameter('column', 'the name of a question’s column in the wide file of this selection');
-    const options = { signal, retry: 'scan', maxBytes: MAX_BYTES } as const;
+    const options = { retry: 'scan', maxBytes: MAX_BYTES } as const;
     const reading = db.page(answersQuery(selection, query), options, format === 'csv' ? csv : json);
     const page = await reading.catch(ifTooLarge(tooLarge));
     stats.rows = page.rowCount;

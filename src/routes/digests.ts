@@ -21,8 +21,8 @@ export const digests = endpoint({
   responses: { 200: response('The digests.', jsonContent('Digests', examples.digests), 'ETag') },
 
   async handle(c, query) {
-    const { account, db, signal, stats } = c.var;
-    const computing = computeDigests(db, surveyOf(c, query.survey), query, query.interval, signal);
+    const { account, db, stats } = c.var;
+    const computing = computeDigests(db, surveyOf(c, query.survey), query, query.interval);
     const computed = await computing.catch(ifTooLarge(tooLarge));
     if (!computed) throw noResponses(query.survey, account.email, query.missing);
     if (computed.digests.length === 0) await requireResponses(c, query);

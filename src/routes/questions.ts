@@ -34,11 +34,11 @@ export const questions = endpoint({
   responses: { 200: tableResponse('The questions', 'Questions', examples.codebook, examples.codebookCsv) },
 
   async handle(c, query) {
-    const { db, signal, stats } = c.var;
+    const { db, stats } = c.var;
     const isCsv = query.format === 'csv';
     const selection = await selectResponses(c, query);
     const codebook = codebookQuery(selection, query.columns);
-    const reading = db.page(codebook, { ...CODEBOOK_OPTIONS, signal }, isCsv ? csv : json);
+    const reading = db.page(codebook, CODEBOOK_OPTIONS, isCsv ? csv : json);
     const page = await reading.catch(ifTooLarge(tooLarge));
     const { rowCount } = page;
     if (rowCount === 0) await requireResponses(c, query);

@@ -7,8 +7,6 @@ import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
-/** The database's result, some 40,000 days, is held in memory. */
-const MAX_BYTES = 2 * 1024 * 1024;
 const tooLarge = () => tooManyRows('days', 'since and until');
 
 /** GET /responses/summary: the numbers of responses and participants, in total and per day. */
@@ -23,12 +21,12 @@ export const summary = endpoint({
   responses: { 200: response('The numbers.', jsonContent('Summary', examples.summary)) },
 
   async handle(c, query) {
-    const { db, signal, stats } = c.var;
-    if (query.timezone !== 'UTC' && !(await isTimeZone(db, query.timezone, signal))) {
+    const { db, stats } = c.var;
+    if (query.timezone !== 'UTC' && !(await isTimeZone(db, query.timezone))) {
       throw badParameter('timezone', TIME_ZONE);
     }
     const selection = await selectResponses(c, query);
-    const counting = summarize(db, selection, query.timezone, query, MAX_BYTES, signal);
+    const counting = summarize(db, selection, query.timezone, query);
     const counts = await counting.catch(ifTooLarge(tooLarge));
     if (counts.responses === 0) await requireResponses(c, query);
     stats.rows = counts.days.length;

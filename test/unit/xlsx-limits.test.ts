@@ -15,7 +15,6 @@ async function errorFor(responses: number, records?: number): Promise<string | u
       { survey: { accountId: '', name: '', limits: null }, formVersions: [] },
       { layout: records === undefined ? 'long' : 'wide' },
       db as Database,
-      new AbortController().signal,
     );
     return undefined;
   } catch (error) {

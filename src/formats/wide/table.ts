@@ -33,14 +33,9 @@ export const wideQuestions = (...options: Parameters<typeof findQuestions>) =>
  *
  * @throws ApiError 400 for a selection with too many questions
  */
-export async function wideTable(
-  selection: Selection,
-  options: WideOptions,
-  db: Database,
-  signal: AbortSignal,
-): Promise<Table> {
+export async function wideTable(selection: Selection, options: WideOptions, db: Database): Promise<Table> {
   const { repeats = 'last', safe, timing } = options;
-  const found = await wideQuestions(db, selection, options.columns, signal);
+  const found = await wideQuestions(db, selection, options.columns);
   const questions = questionColumns(found, selection.formVersions);
   const timingColumns = timing ? TIMING_COLUMNS : [];
   const names = [...FIRST_COLUMNS, ...timingColumns, 'metadata', ...addedColumns(options).names, ...questions.names];
