@@ -119,4 +119,5 @@ export const examples = {
       pseudonyms: '0f5a9b72',
     },
   },
+  openApi: { openapi: '3.1.1', info: { title: 'Survey Response Export Service', version: '1.0.0' }, paths: {} },
 };

@@ -1,13 +1,8 @@
 import { sendBody } from '../http/send.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { describeEndpoints } from '../openapi/document.ts';
+import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
-
-const EXAMPLE = {
-  openapi: '3.1.1',
-  info: { title: 'Survey Response Export Service', version: '1.0.0' },
-  paths: {},
-};
 
 /** GET /openapi.json: the description of all endpoints, generated on the first request. @param endpoints the others */
 export function openApi(endpoints: readonly Endpoint[]): Endpoint {
@@ -20,9 +15,7 @@ export function openApi(endpoints: readonly Endpoint[]): Endpoint {
     summary: 'The OpenAPI description',
     description: 'Returns this API in OpenAPI 3.1, generated from the definitions that validate its parameters.',
     query: [],
-    responses: {
-      200: response('The description.', jsonContent({ type: 'object' }, EXAMPLE)),
-    },
+    responses: { 200: response('The description.', jsonContent({ type: 'object' }, examples.openApi)) },
 
     async handle(c) {
       document ??= JSON.stringify(describeEndpoints([...endpoints, self]));
