@@ -1,6 +1,6 @@
 import type { KeyLimits } from '../auth/key-limits.ts';
 import { STORED_COLUMNS } from '../responses/columns.ts';
-import { FILTERS, FILTER_NAMES, type Filters } from '../responses/filters.ts';
+import { FILTERS, FILTER_NAMES, type Filter, type Filters } from '../responses/filters.ts';
 import type { FormVersion, Survey } from '../responses/selection.ts';
 import { formatInstant } from '../responses/timestamp.ts';
 import { type Sql, and, join, raw, sql } from './sql.ts';
@@ -133,9 +133,9 @@ export const filterConditions = ({
   FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
     if (value === undefined) return [];
-    const { operator } = FILTERS[name];
-    const column = name === 'userid' ? participantId(survey) : FILTERS[name].column;
-    const compared = raw(`${column} ${operator}`);
+    const filter: Filter = FILTERS[name];
+    const column = name === 'userid' ? participantId(survey) : filter.column;
+    const compared = raw(`${column} ${filter.operator ?? '='}`);
     if (typeof value === 'bigint') return sql`${compared} ${formatInstant(value)}::timestamptz`;
     return sql`${compared} any(${name === 'question_ref' ? knownQuestions(value, survey.limits) : value})`;
   });

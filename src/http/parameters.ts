@@ -24,13 +24,9 @@ const instant = (meaning: string, example: string) =>
 
 const filters = Object.fromEntries(
   FILTER_NAMES.map((name) => {
-    const { takes, description, example } = FILTERS[name];
-    return [
-      name,
-      takes === 'time'
-        ? instant(description, example)
-        : repeatable(`${description} Exact match; repeatable.`, example, { most: MAX_VALUES }),
-    ];
+    const { column, description, example } = FILTERS[name];
+    const texts = repeatable(`${description} Exact match; repeatable.`, example, { most: MAX_VALUES });
+    return [name, column === 'timestamp' ? instant(description, example) : texts];
   }),
 ) as { readonly [Name in FilterName]: Parameter<Filters[Name]> };
 
