@@ -1,3 +1,5 @@
+import { ZERO } from './ascii.ts';
+
 /** From this many bytes, a native copy is faster than a loop, despite its call and its view. Measured: flat from 32 to 512. */
 const LONG_RUN = 256;
 
@@ -94,8 +96,6 @@ export class Constant {
     output.length += this.length;
   }
 }
-
-const ZERO = 0x30;
 
 /** The integer of these decimal digits. With more than 15, it may not be exact. */
 export function integerAt(bytes: Uint8Array, start: number, end: number): number {

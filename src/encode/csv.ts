@@ -1,3 +1,4 @@
+import { BACKSLASH, CLOSE_BRACKET, COMMA, CR, LF, LOWER_N, OPEN_BRACKET, QUOTE } from './ascii.ts';
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
 import { type EncodeRows, beginsWith, malformed } from './rows.ts';
 
@@ -9,14 +10,6 @@ import { type EncodeRows, beginsWith, malformed } from './rows.ts';
  * the buffer that has been read.
  */
 
-const LF = 0x0a;
-const CR = 0x0d;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const LOWER_N = 0x6e;
 /** From this many bytes, a native copy is faster than a loop, despite its call. Measured: flat from 16 to 96. */
 const LONG_RUN = 32;
 

@@ -1,6 +1,5 @@
+import { BACKSLASH, LOWER_U } from './ascii.ts';
 import { malformed } from './rows.ts';
-
-const BACKSLASH = 0x5c;
 
 /** JSON's two-character escapes (RFC 8259 section 7) except `\"` and `\u`, by the byte after the backslash. */
 export const ESCAPES = new Uint8Array(256);
@@ -19,7 +18,6 @@ export function codePointAt(bytes: Uint8Array, at: number): number {
   return 0xfffd;
 }
 
-const LOWER_U = 0x75;
 const NOT_HEX = 16;
 /** The values of hexadecimal digits, by byte. */
 const HEX = new Uint8Array(256).fill(NOT_HEX);

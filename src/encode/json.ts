@@ -1,3 +1,4 @@
+import { CLOSE_BRACKET, COMMA, OPEN_BRACKET } from './ascii.ts';
 import { Constant, Output, PADDING_BYTES } from './bytes.ts';
 import { type EncodeRows, beginsWith, malformed } from './rows.ts';
 import { RowCells } from './row-cells.ts';
@@ -26,9 +27,6 @@ export interface ObjectLayout {
   readonly after?: string;
 }
 
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 /** The buffer gets room for this many times the expected bytes. It can grow further. */
 const RESERVE = 1.02;
 

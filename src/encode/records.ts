@@ -1,8 +1,6 @@
+import { COMMA, LF } from './ascii.ts';
 import { Output, concat, utf8 } from './bytes.ts';
 import type { EncodedRows } from './rows.ts';
-
-const COMMA = 0x2c;
-const LF = 0x0a;
 
 /** Writes the records of a table cell by cell. Cells are CSV, quoted where necessary: see csv.ts. */
 export interface RecordWriter {

@@ -1,13 +1,8 @@
+import { BACKSLASH, CLOSE_BRACKET, COMMA, OPEN_BRACKET, QUOTE, SPACE } from './ascii.ts';
 import { type Output, viewOf } from './bytes.ts';
 import { ESCAPES, codePointAt, isLineSeparator, lineSeparatorAt, separatorEscape, writeUtf8 } from './json-escapes.ts';
 import { malformed } from './rows.ts';
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const SPACE = 0x20;
 /** The bytes of `null` as a little-endian integer. */
 const NULL = 0x6c6c756e;
 

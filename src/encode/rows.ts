@@ -1,3 +1,5 @@
+import { ZERO } from './ascii.ts';
+
 /** Rows, encoded. */
 export interface EncodedRows {
   /** The records or objects; empty when there are no rows. */
@@ -26,8 +28,6 @@ export interface EncodedPage extends EncodedRows {
  * @throws MalformedRowsError if the array is empty, truncated or malformed, or its rows are not in their order
  */
 export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number) => EncodedPage;
-
-const ZERO = 0x30;
 
 /** Whether the text at a position begins with this number, and a byte that is no digit follows. */
 export function beginsWith(number: number, bytes: Uint8Array, at: number): boolean {

@@ -1,9 +1,6 @@
+import { CLOSE_BRACKET, COMMA, QUOTE } from './ascii.ts';
 import { Constant, Output, PADDING_BYTES } from './bytes.ts';
 import type { RowCells } from './row-cells.ts';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const CLOSE_BRACKET = 0x5d;
 
 /**
  * Makes what writes a token (see responses/cursor.ts) after the cells of a row: base64url of the JSON array `[number, …texts]`; the

@@ -1,3 +1,4 @@
+import { LF } from '../encode/ascii.ts';
 import type { Database } from '../db/client.ts';
 import { participantsQuery } from '../db/participants.ts';
 import { objectEncoder } from '../encode/json.ts';
@@ -16,7 +17,6 @@ const MARGIN = 1.1;
 /** A batch takes a query that walks at most so many responses, unless they are those of one participant. */
 export const MAX_WALKED = 80_000;
 
-const LINE_FEED = 0x0a;
 const encode = objectEncoder({
   members: [['id', 'string'] as const, ...(['responses', 'walked'] as const).map((name) => [name, 'json'] as const)],
   keyColumns: [0],
@@ -65,7 +65,7 @@ export async function* participantBatches(db: Database, selection: Selection, se
 function* participantsIn(data: Uint8Array) {
   const utf8 = new TextDecoder();
   for (let start = 0; start < data.length;) {
-    const end = data.indexOf(LINE_FEED, start);
+    const end = data.indexOf(LF, start);
     yield JSON.parse(utf8.decode(data.subarray(start, end))) as { id: string; responses: number; walked: number };
     start = end + 1;
   }

@@ -1,8 +1,6 @@
+import { COMMA, POINT, ZERO } from '../../encode/ascii.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 
-const ZERO = 0x30;
-const COMMA = 0x2c;
-const POINT = 0x2e;
 /** Of cells and their separators, more than a record has. */
 const CELLS = 16;
 /** A number with its point and separator. */

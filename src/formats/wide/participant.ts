@@ -1,3 +1,4 @@
+import { LOWER_T } from '../../encode/ascii.ts';
 import { hashOf } from '../../encode/byte-map.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
@@ -141,7 +142,7 @@ export class Participant {
   add(page: EncodedRows, row: number, question: number): void {
     const { time, answerCells, lacks, required, requiredCount } = this.#columns;
     if (this.#isLeftOut) return;
-    if (lacks !== undefined && page.data[page.cells[row + lacks] as number] === TRUE) return this.#leaveOut();
+    if (lacks !== undefined && page.data[page.cells[row + lacks] as number] === LOWER_T) return this.#leaveOut();
     if (this.#required.size < requiredCount) {
       const asked = textOf(page, row + required, row + required + 1);
       if (asked !== '') this.#required.add(asked);
@@ -292,7 +293,6 @@ function lastByColumn(answers: WideRecord['answers'], { columns, names }: Questi
   return new Map(Array.from(answers, ([question, ref]) => [columns[question] as number, ref]));
 }
 
-const TRUE = 't'.charCodeAt(0);
 /** Those of the current record. */
 const numbers = new NumberCells();
 const timing = new Timing();

@@ -1,3 +1,4 @@
+import { ZERO } from '../../encode/ascii.ts';
 import { ANSWERS, type Column, lacksMetadata, questionAmong } from '../../db/responses.ts';
 import { Output, free, integerAt } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
@@ -104,7 +105,6 @@ export function textOf({ data, cells }: EncodedRows, from: number, to: number): 
 
 /** With more digits, an integer may not be exact. */
 const EXACT_DIGITS = 15;
-const ZERO = '0'.charCodeAt(0);
 
 /** A row's `flowid`, to compare with others: a number if it is exact, since to decode a text takes many times as long. */
 export function flowOf(page: EncodedRows, row: number): number | string {

@@ -1,8 +1,7 @@
+import { QUOTE } from '../../encode/ascii.ts';
 import { Output } from '../../encode/bytes.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-
-export const QUOTE = 0x22;
 
 /** The length in UTF-16 of the text of a CSV cell. */
 export function cellLength({ data, cells }: EncodedRows, cell: number): number {

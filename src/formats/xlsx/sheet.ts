@@ -1,8 +1,9 @@
+import { AMPERSAND, LOWER_X, QUOTE, SPACE, UNDERSCORE, UPPER_A } from '../../encode/ascii.ts';
 import { Constant, Output, utf8 } from '../../encode/bytes.ts';
 import { isHexDigit } from '../../encode/json-escapes.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-import { QUOTE, textLength } from './measure.ts';
+import { textLength } from './measure.ts';
 
 /*
  * The rows of a worksheet: from cells of CSV straight to bytes of SpreadsheetML (ECMA-376-1 section 18.3.1), without an object
@@ -66,11 +67,6 @@ const MAX_MARKUP = 120;
 /** A byte of text becomes at most so many: `_x0001_`. */
 const MAX_EXPANSION = 7;
 
-const SPACE = 0x20;
-const AMPERSAND = 0x26;
-const UPPER_A = 0x41;
-const UNDERSCORE = 0x5f;
-const LOWER_X = 0x78;
 /** The first byte of U+2000 to U+2FFF, some of which LibreOffice trims. */
 const E2 = 0xe2;
 /** The first byte of U+F000 to U+FFFF. */
