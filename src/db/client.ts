@@ -31,17 +31,11 @@ export interface QueryOptions {
   readonly retry?: RetryPolicy | undefined;
   /** A larger response is not read but fails as `too-large`, like one beyond the endpoint's own limit. */
   readonly maxBytes?: number | undefined;
-}
-
-export interface RowsOptions extends QueryOptions {
-  /** Whether the rows are held until the request ends. Their memory is counted as long. */
+  /** Whether rows are held until the request ends. Their memory is counted as long. */
   readonly keep?: boolean;
-}
-
-export interface PageReadOptions extends QueryOptions {
-  /** What the page's memory is counted in: a new one unless given. */
+  /** What the memory of a page is counted in: a new one unless given. */
   readonly reservation?: Reservation | undefined;
-  /** Whether the caller can read fewer rows. A large page for which there is no memory at the moment then fails as `too-large`. */
+  /** Whether the caller can read a page of fewer rows. A large one for which there is no memory at the moment then fails as `too-large`. */
   readonly canBeSmaller?: boolean;
 }
 
@@ -117,7 +111,7 @@ export function connect(
 
   /** Makes attempts at a query. If there is no memory for its result, waits for it without a turn, and sends the query again. */
   async function retriedWithMemory<T>(
-    options: PageReadOptions,
+    options: QueryOptions,
     reservation: Reservation | undefined,
     attempt: (signal: AbortSignal, reserve: FetchOptions['reserve']) => Promise<T>,
   ): Promise<T> {
@@ -139,7 +133,7 @@ export function connect(
   }
 
   /** Reads the rows of a query. */
-  async function rows(query: Query, { keep = false, ...options }: RowsOptions = {}): Promise<Row[]> {
+  async function rows(query: Query, { keep = false, ...options }: QueryOptions = {}): Promise<Row[]> {
     const reservation = leaseFor(options)?.reserve(memory);
     const read = await retriedWithMemory(options, reservation, async (signal, reserve) => {
       const proof = new Proof(query);
@@ -166,7 +160,7 @@ export function connect(
     },
 
     /** Reads the rows of a query and encodes them. */
-    async page(query: Query, options: PageReadOptions, encode: EncodeRows): Promise<HeldPage> {
+    async page(query: Query, options: QueryOptions, encode: EncodeRows): Promise<HeldPage> {
       const { reservation = leaseFor(options)?.reserve(memory) } = options;
       const page = await retriedWithMemory(options, reservation, async (signal, reserve) => {
         const proof = new Proof(query);
@@ -218,7 +212,7 @@ export const withSignal = (db: Database, signal: AbortSignal): Database => ({
 async function acquireMemory(
   reservation: Reservation | undefined,
   bytes: number,
-  { signal, canBeSmaller = false }: PageReadOptions & { readonly signal: AbortSignal },
+  { signal, canBeSmaller = false }: QueryOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   if (!reservation || reservation.resize(bytes)) return;
   if ((canBeSmaller && bytes > SMALL_RESULT_BYTES) || bytes > MAX_BYTES)
