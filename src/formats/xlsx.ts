@@ -6,7 +6,7 @@ import { ANSWERS, readCount } from '../db/responses.ts';
 import { findNumbers, recordsQuery } from '../db/xlsx-limits.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { XLSX } from '../http/attachment.ts';
-import { cellTooLong, codebookCellTooLong, ifTooLarge, tooManyRecords, tooManyRows } from '../http/errors.ts';
+import { cellTooLong, codebookCellTooLong, ifTooMany, tooManyRecords } from '../http/errors.ts';
 import type { Values } from '../http/parameters.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { ExportFormat, Table } from './file-format.ts';
@@ -83,9 +83,8 @@ async function checkLimits(
  */
 async function codebookSheet(selection: Selection, columns: ColumnsBy | undefined, db: Database): Promise<Sheet> {
   const encode = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [], cells: true });
-  const tooLarge = () => tooManyRows('questions', 'shortcode or question_ref, or leave out codebook');
   const reading = db.page(codebookQuery(selection, columns), CODEBOOK_OPTIONS, encode);
-  const page = await reading.catch(ifTooLarge(tooLarge));
+  const page = await reading.catch(ifTooMany('questions', 'shortcode or question_ref, or leave out codebook'));
   for (let cell = 0; cell + 1 < page.cells.length; cell++) {
     if (cellLength(page, cell) > MAX_CELL_LENGTH) throw codebookCellTooLong(MAX_CELL_LENGTH);
   }

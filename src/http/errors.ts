@@ -113,14 +113,14 @@ export const tooManyQuestions = (most: number) =>
       'Narrow it with shortcode or question_ref, or leave out layout=wide.',
   );
 
-/** @param what the rows of a response that is not streamed. @param filters the parameters that make them fewer */
-export const tooManyRows = (what: string, filters: string) =>
-  tooLarge(`too many ${what} to return at once. Narrow it with ${filters}.`);
-
 /** For `catch`: throws another error, if given, instead of the one for a result that exceeds its limit. */
 export const ifTooLarge = (instead?: () => ApiError) => (error: unknown) => {
   throw instead && error instanceof DatabaseError && error.kind === 'too-large' ? instead() : error;
 };
+
+/** Likewise. @param what the rows of a response that is not streamed. @param filters the parameters that make them fewer */
+export const ifTooMany = (what: string, filters: string) =>
+  ifTooLarge(() => tooLarge(`too many ${what} to return at once. Narrow it with ${filters}.`));
 
 export const responseTooLarge = () =>
   tooLarge(

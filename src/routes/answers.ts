@@ -5,7 +5,7 @@ import { csvHeader } from '../encode/records.ts';
 import { wideQuestions } from '../formats/wide/table.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { badParameter, ifTooLarge, tooManyRows } from '../http/errors.ts';
+import { badParameter, ifTooMany } from '../http/errors.ts';
 import { LEFT_OUT, SELECTION } from '../http/parameters.ts';
 import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
@@ -18,7 +18,6 @@ const json = objectEncoder({
   keyColumns: [0],
   members: (['records', 'left_out', 'questions'] as const).map((name) => [name, 'json']),
 });
-const tooLarge = () => tooManyRows('answers', 'column, shortcode or question_ref, or lower top');
 
 /** GET /responses/answers: what participants answered, as JSON or CSV. */
 export const answers = endpoint({
@@ -42,7 +41,7 @@ export const answers = endpoint({
       throw badParameter('column', 'the name of a question’s column in the wide file of this selection');
     const options = { retry: 'scan', maxBytes: MAX_BYTES } as const;
     const reading = db.page(answersQuery(selection, query), options, format === 'csv' ? csv : json);
-    const page = await reading.catch(ifTooLarge(tooLarge));
+    const page = await reading.catch(ifTooMany('answers', 'column, shortcode or question_ref, or lower top'));
     stats.rows = page.rowCount;
     const [records = '0'] = page.lastKey;
     if (records === '0') await requireResponses(c, query);

@@ -1,13 +1,11 @@
 import { computeDigests } from '../db/digests.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ifTooLarge, noResponses, tooManyRows } from '../http/errors.ts';
+import { ifTooMany, noResponses } from '../http/errors.ts';
 import { SELECTION } from '../http/parameters.ts';
 import { sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 import { requireResponses, surveyOf } from '../read/select-responses.ts';
-
-const tooLarge = () => tooManyRows('intervals', 'since and until, or use a longer interval');
 
 /** GET /responses/digests: a digest of the responses of each calendar interval, which changes when they do. */
 export const digests = endpoint({
@@ -23,7 +21,7 @@ export const digests = endpoint({
   async handle(c, query) {
     const { account, db, stats } = c.var;
     const computing = computeDigests(db, surveyOf(c, query.survey), query, query.interval);
-    const computed = await computing.catch(ifTooLarge(tooLarge));
+    const computed = await computing.catch(ifTooMany('intervals', 'since and until, or use a longer interval'));
     if (!computed) throw noResponses(query.survey, account.email, query.missing);
     if (computed.digests.length === 0) await requireResponses(c, query);
     stats.rows = computed.digests.length;

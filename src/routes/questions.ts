@@ -4,7 +4,7 @@ import { csvEncoder } from '../encode/csv.ts';
 import { objectEncoder } from '../encode/json.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ifTooLarge, tooManyRows } from '../http/errors.ts';
+import { ifTooMany } from '../http/errors.ts';
 import { SELECTION } from '../http/parameters.ts';
 import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
@@ -20,7 +20,6 @@ const json = objectEncoder({
   before: ',',
 });
 const JSON_FRAME = { start: '{"questions":[', end: ']}', comma: true };
-const tooLarge = () => tooManyRows('questions', 'shortcode or question_ref');
 
 /** GET /responses/questions: the questions that have responses, as JSON or CSV. */
 export const questions = endpoint({
@@ -37,9 +36,8 @@ export const questions = endpoint({
     const { db, stats } = c.var;
     const isCsv = query.format === 'csv';
     const selection = await selectResponses(c, query);
-    const codebook = codebookQuery(selection, query.columns);
-    const reading = db.page(codebook, CODEBOOK_OPTIONS, isCsv ? csv : json);
-    const page = await reading.catch(ifTooLarge(tooLarge));
+    const reading = db.page(codebookQuery(selection, query.columns), CODEBOOK_OPTIONS, isCsv ? csv : json);
+    const page = await reading.catch(ifTooMany('questions', 'shortcode or question_ref'));
     const { rowCount } = page;
     if (rowCount === 0) await requireResponses(c, query);
     stats.rows = rowCount;

@@ -1,13 +1,11 @@
 import { isTimeZone, summarize } from '../db/summary.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { badParameter, ifTooLarge, tooManyRows } from '../http/errors.ts';
+import { badParameter, ifTooMany } from '../http/errors.ts';
 import { LEFT_OUT, SELECTION, TIME_ZONE } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
-
-const tooLarge = () => tooManyRows('days', 'since and until');
 
 /** GET /responses/summary: the numbers of responses and participants, in total and per day. */
 export const summary = endpoint({
@@ -27,7 +25,7 @@ export const summary = endpoint({
     }
     const selection = await selectResponses(c, query);
     const counting = summarize(db, selection, query.timezone, query);
-    const counts = await counting.catch(ifTooLarge(tooLarge));
+    const counts = await counting.catch(ifTooMany('days', 'since and until'));
     if (counts.responses === 0) await requireResponses(c, query);
     stats.rows = counts.days.length;
     return sendBody(c, JSON.stringify(counts), { 'Content-Type': 'application/json' });
