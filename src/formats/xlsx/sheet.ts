@@ -36,24 +36,14 @@ const POSITION_END = new Constant('"');
 /** In bold: the second cell format in workbook.ts. Other cells have the first. */
 const NAME_POSITION_END = new Constant('" s="1"');
 
-/** How a cell holds its text. */
-interface CellKind {
-  readonly open: Constant;
-  /** For a text that could be trimmed. */
-  readonly openSpaced: Constant;
-  readonly close: Constant;
-}
-
-const TEXT: CellKind = {
-  open: new Constant(' t="str"><v>'),
-  openSpaced: new Constant(' t="str"><v xml:space="preserve">'),
-  close: new Constant('</v></c>'),
-};
-const INLINE: CellKind = {
-  open: new Constant(' t="inlineStr"><is><t>'),
-  openSpaced: new Constant(' t="inlineStr"><is><t xml:space="preserve">'),
-  close: new Constant('</t></is></c>'),
-};
+/** How a cell holds its text. `openSpaced` is for a text that could be trimmed. */
+const cellKind = (open: string, close: string) => ({
+  open: new Constant(`${open}>`),
+  openSpaced: new Constant(`${open} xml:space="preserve">`),
+  close: new Constant(close),
+});
+const TEXT = cellKind(' t="str"><v', '</v></c>');
+const INLINE = cellKind(' t="inlineStr"><is><t', '</t></is></c>');
 
 const NUMBER_POSITION_END = new Constant('" s="2"><v>');
 /** A decimal number of at most 15 digits, which a double holds exactly. Excel reads no more of them. */
@@ -184,7 +174,7 @@ function mayBeTrimmed(bytes: Uint8Array, start: number, end: number): boolean {
 }
 
 /** Writes the text of a CSV cell, whose quotes are doubled. @returns false if it has to be an inline string */
-function writeText(output: Output, bytes: Uint8Array, start: number, end: number, kind: CellKind): boolean {
+function writeText(output: Output, bytes: Uint8Array, start: number, end: number, kind: typeof TEXT): boolean {
   (mayBeTrimmed(bytes, start, end) ? kind.openSpaced : kind.open).write(output);
   for (let at = copyPlain(output, bytes, start, end); at < end; at = copyPlain(output, bytes, at, end)) {
     const byte = bytes[at++] as number;
