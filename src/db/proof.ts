@@ -12,12 +12,6 @@ export interface ProvenPage extends EncodedPage {
   readonly isCut: boolean;
 }
 
-/** A result as the driver returns it. */
-interface FullResult {
-  readonly fields: readonly unknown[];
-  readonly rows: Row[];
-}
-
 /**
  * The SQL of one attempt at a query, and what proves its result.
  *
@@ -51,9 +45,9 @@ export class Proof {
     this.params = params;
   }
 
-  /** @returns the rows of a result, without the check. @throws DatabaseError `transient` */
+  /** @returns the rows of a result of the driver, without the check. @throws DatabaseError `transient` */
   rowsOf(result: unknown): Row[] {
-    const { fields, rows } = result as FullResult;
+    const { fields, rows } = result as { fields: readonly unknown[]; rows: Row[] };
     if (rows.some((row) => row.length !== fields.length)) throw corrupted('rows of different lengths');
     const checks = rows.map((row) => row.at(-1));
     const check = checks.pop();

@@ -1,11 +1,6 @@
-interface Entry<V> {
-  readonly key: Uint8Array;
-  readonly value: V;
-}
-
 /** A map from texts to values, looked up by a text's UTF-8 in place, without creating a string. */
 export class ByteMap<V> {
-  readonly #byHash: ReadonlyMap<number, readonly Entry<V>[]>;
+  readonly #byHash: ReadonlyMap<number, readonly { readonly key: Uint8Array; readonly value: V }[]>;
 
   constructor(entries: Iterable<readonly [string, V]>) {
     const utf8 = new TextEncoder();

@@ -47,7 +47,8 @@ export function objectEncoder({ members, hidden = 0, keyColumns, before = '', af
   function writeObject(row: RowCells, output: Output): void {
     // A value takes no more bytes than its cell. What writes a longer one reserves this room again.
     output.reserve(frameLength + row.remainingBytes);
-    row.begin();
+    row.expect(OPEN_BRACKET);
+    row.column = 0;
     for (const { name, value } of named) {
       name.write(output);
       if (typeof value === 'string') row.writeNext(value === 'json', output, frameLength);

@@ -1,4 +1,4 @@
-import { BACKSLASH, CLOSE_BRACKET, COMMA, OPEN_BRACKET, QUOTE, SPACE } from './ascii.ts';
+import { BACKSLASH, CLOSE_BRACKET, COMMA, QUOTE, SPACE } from './ascii.ts';
 import { type Output, viewOf } from './bytes.ts';
 import { ESCAPES, codePointAt, isLineSeparator, lineSeparatorAt, separatorEscape, writeUtf8 } from './json-escapes.ts';
 import { malformed } from './rows.ts';
@@ -36,12 +36,6 @@ export class RowCells {
   /** Reads a byte that has to be this one. @throws MalformedRowsError */
   expect(byte: number): void {
     if (this.bytes[this.read++] !== byte) throw malformed(this.read - 1);
-  }
-
-  /** Begins a row. @throws MalformedRowsError */
-  begin(): void {
-    this.column = 0;
-    this.expect(OPEN_BRACKET);
   }
 
   /** A cell's text, null for a null. */
