@@ -14,7 +14,6 @@ import {
   PARENT,
   type RowColumns,
   SURVEYID,
-  flowOf,
   haveSameCells,
   sizeOf,
   textOf,
@@ -45,13 +44,11 @@ export class ParticipantTooLargeError extends Error {
 /** The position of a row or an answer: in the cells of the current page, or `~position` in the copied cells. */
 type CellRef = number;
 
-type Flow = number | string;
-
 /** A participant's attempts at a form: the `flowid`s of its responses. */
 interface Attempts {
   readonly form: Form;
-  readonly first: Flow;
-  others: Set<Flow> | undefined;
+  readonly first: string;
+  others: Set<string> | undefined;
   /** Those at another form. */
   readonly next: Attempts | undefined;
 }
@@ -84,7 +81,7 @@ export class Participant {
   #records: WideRecord[] = [];
   readonly #byHash = new Map<number, WideRecord>();
   /** With `drop`, the only attempt at each form. */
-  readonly #flows = new Map<Form, Flow>();
+  readonly #flows = new Map<Form, string>();
   /** The required questions that have been answered. */
   readonly #required = new Set<string>();
   #isLeftOut = false;
@@ -114,7 +111,7 @@ export class Participant {
   /** Begins a record, a form version or an attempt. @param row its first row */
   enter(page: EncodedRows, row: number, form: Form): void {
     if (this.#isLeftOut) return;
-    const flow = flowOf(page, row);
+    const flow = textOf(page, row + FLOWID, row + FLOWID + 1);
     const record = this.#recordOf(page, row);
     let { attempts } = record;
     while (attempts && attempts.form !== form) attempts = attempts.next;

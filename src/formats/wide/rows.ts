@@ -1,6 +1,5 @@
-import { ZERO } from '../../encode/ascii.ts';
 import { ANSWERS, type Column, lacksMetadata, questionAmong } from '../../db/responses.ts';
-import { Output, free, integerAt } from '../../encode/bytes.ts';
+import { Output, free } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Values } from '../../http/parameters.ts';
 import type { Arm } from '../../responses/arm.ts';
@@ -101,18 +100,6 @@ const utf8 = new TextDecoder();
 /** Cells `from` to `to`, `to` excluded, as CSV. */
 export function textOf({ data, cells }: EncodedRows, from: number, to: number): string {
   return utf8.decode(data.subarray(cells[from], (cells[to] as number) - 1));
-}
-
-/** With more digits, an integer may not be exact. */
-const EXACT_DIGITS = 15;
-
-/** A row's `flowid`, to compare with others: a number if it is exact, since to decode a text takes many times as long. */
-export function flowOf(page: EncodedRows, row: number): number | string {
-  const start = page.cells[row + FLOWID] as number;
-  const end = (page.cells[row + FLOWID + 1] as number) - 1;
-  if (end - start > EXACT_DIGITS || (page.data[start] as number) < ZERO)
-    return textOf(page, row + FLOWID, row + FLOWID + 1);
-  return integerAt(page.data, start, end);
 }
 
 /** Copies of cells, as a page that grows: an object for each copy would take ten times the memory of a short answer. */
