@@ -43,22 +43,16 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   let rest: Range | undefined;
 
   async function readRows(range: Range, reservation: Reservation | undefined): Promise<HeldPage> {
-    const { limit, windowSize, participants } = range;
+    const { limit, windowSize } = range;
     const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
     const options = { retry, maxBytes, reservation, canBeSmaller: limit > 1 };
-    const query = pageQuery(selection, range, columns, format);
-    if (participants) {
-      const isScan = isWalk && (windowSize ?? 0) > MAX_WALKED;
-      return db.page(query, { ...options, retry: isScan ? 'scan' : retry }, encode);
-    }
     const bounded = windowSize === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
-    if (bounded) {
-      const page = await db.page(bounded, options, encode);
-      if (!page.isCut) return page;
-      page.release();
-      return db.page(query, { ...options, retry: 'scan' }, encode); // its rows are far apart
-    }
-    return db.page(query, options, encode);
+    const page = bounded && (await db.page(bounded, options, encode));
+    if (page && !page.isCut) return page;
+    page?.release();
+    const isScan = page !== undefined || (isWalk && (windowSize ?? 0) > MAX_WALKED); // its rows are far apart
+    const query = pageQuery(selection, range, columns, format);
+    return db.page(query, { ...options, retry: isScan ? 'scan' : retry }, encode);
   }
 
   async function findBoundaries(among: Selection, range: Range, pageRows: number, policy: RetryPolicy = 'export') {
@@ -69,7 +63,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   async function readPage(range: Range, reservation?: Reservation): Promise<Page> {
     const page = await readFitting(range.limit, async (limit) => {
       const read = await readRows({ ...range, limit }, reservation);
-      return { ...read, requestedRows: limit, last: cursorOf(read.lastKey) };
+      return { ...read, last: cursorOf(read.lastKey) };
     });
     // Before the first full page, the client waits for a status. Afterwards, a failure would abort the transfer.
     if (!isShort(page)) retry = 'export';

@@ -37,10 +37,9 @@ export async function* participantBatches(db: Database, selection: Selection, se
   let after: string | undefined;
   for (let rowBytes = ROW_BYTES; ;) {
     const maxBytes = listBytes();
-    const list = await readFitting(Math.ceil(maxBytes / rowBytes), async (limit) => {
+    const list = await readFitting(Math.ceil(maxBytes / rowBytes), (limit) => {
       const options = { retry: 'scan', maxBytes, canBeSmaller: limit > 1 } as const;
-      const page = await db.page(participantsQuery(selection, secret, limit, after), options, encode);
-      return { ...page, isLast: page.rowCount < limit };
+      return db.page(participantsQuery(selection, secret, limit, after), options, encode);
     });
     for (const { id, responses, walked } of participantsIn(list.data)) {
       const cost = Math.max(walked, selection.formVersions.length); // each form version is searched for each participant
@@ -57,7 +56,7 @@ export async function* participantBatches(db: Database, selection: Selection, se
     [after] = list.lastKey as string[];
     rowBytes = (MARGIN * list.bytes) / list.rowCount;
     list.release();
-    if (list.isLast) break;
+    if (list.rowCount < list.requestedRows) break;
   }
   yield { ...batch, isLast: true };
 }

@@ -6,12 +6,16 @@ const SHRINK = 4;
 /**
  * Reads as many rows of a limit as fit one response of the database, and the memory.
  *
+ * @returns what was read, and the number of rows requested
  * @throws DatabaseError; `too-large` if a single row does not fit
  */
-export async function readFitting<T>(limit: number, read: (limit: number) => Promise<T>): Promise<T> {
+export async function readFitting<T>(
+  limit: number,
+  read: (limit: number) => Promise<T>,
+): Promise<T & { readonly requestedRows: number }> {
   for (let rows = limit; ; rows = Math.ceil(rows / SHRINK)) {
     try {
-      return await read(rows);
+      return { ...(await read(rows)), requestedRows: rows };
     } catch (error) {
       const isTooLarge = error instanceof DatabaseError && error.kind === 'too-large';
       if (!isTooLarge || rows === 1) throw error;

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { Database, HeldPage } from '../db/client.ts';
+import type { Database } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { AppEnv } from '../http/context.ts';
@@ -32,14 +32,13 @@ export async function sendList(
 ): Promise<Response> {
   const { db, stats } = c.var;
   const read = (limit: number, options: Pick<Parameters<Database['page']>[1], 'retry'>, after?: readonly string[]) =>
-    readFitting(limit, async (rows): Promise<ListPage> => {
+    readFitting(limit, (rows) => {
       const canBeSmaller = rows > 1;
       const maxBytes = canBeSmaller ? MAX_LIST_BYTES : undefined;
-      const page = await db.page(query(rows, after), { maxBytes, canBeSmaller, ...options }, encode);
-      return { ...page, requestedRows: rows };
+      return db.page(query(rows, after), { maxBytes, canBeSmaller, ...options }, encode);
     });
-  async function* pages(page: ListPage): AsyncGenerator<ListPage, void, void> {
-    for (;;) {
+  async function* pages(firstPage: Awaited<ReturnType<typeof read>>) {
+    for (let page = firstPage; ;) {
       const { bytes, rowCount, requestedRows, lastKey } = page;
       yield page;
       if (isShort(page)) return;
@@ -52,8 +51,4 @@ export async function sendList(
   if (!isShort(first)) return sendStream(c, chunksOf(sentPages(pages(first), c.var), frame), headers);
   stats.rows = first.rowCount;
   return send(c, bodyOf(first, frame), headers);
-}
-
-interface ListPage extends HeldPage {
-  readonly requestedRows: number;
 }
