@@ -103,14 +103,15 @@ export const badParameter = (name: string, expected: string) => invalidParameter
 /** @param names percent-encoded and joined by commas */
 export const unknownParameters = (names: string) => invalidParameter(`Unknown parameters: ${names}.`);
 
-/** @param what completes the sentence "This selection has …" */
-const tooLarge = (what: string) => new ApiError('export_too_large', `This selection has ${what}`);
+/** @param what completes the sentence "This selection has …". @param filters the parameters that make it smaller */
+const tooLarge = (what: string, filters: string) =>
+  new ApiError('export_too_large', `This selection has ${what}. Narrow it with ${filters}.`);
 
 /** @param most the largest number of questions in a wide file */
 export const tooManyQuestions = (most: number) =>
   tooLarge(
-    `more than ${most} questions, or their names are too long for a wide file. ` +
-      'Narrow it with shortcode or question_ref, or leave out layout=wide.',
+    `more than ${most} questions, or their names are too long for a wide file`,
+    'shortcode or question_ref, or leave out layout=wide',
   );
 
 /** For `catch`: throws another error, if given, instead of the one for a result that exceeds its limit. */
@@ -118,21 +119,21 @@ export const ifTooLarge = (instead?: () => ApiError) => (error: unknown) => {
   throw instead && error instanceof DatabaseError && error.kind === 'too-large' ? instead() : error;
 };
 
-/** Likewise. @param what the rows of a response that is not streamed. @param filters the parameters that make them fewer */
+/** Likewise. @param what the rows of a response that is not streamed */
 export const ifTooMany = (what: string, filters: string) =>
-  ifTooLarge(() => tooLarge(`too many ${what} to return at once. Narrow it with ${filters}.`));
+  ifTooLarge(() => tooLarge(`too many ${what} to return at once`, filters));
 
 export const responseTooLarge = () =>
   tooLarge(
-    'an answer that is too large for a wide file. ' +
-      'Narrow it with shortcode, question_ref or userid, or leave out layout=wide.',
+    'an answer that is too large for a wide file',
+    'shortcode, question_ref or userid, or leave out layout=wide',
   );
 
 /** @param what what an Excel worksheet cannot hold */
 const notInWorksheet = (what: string, instead = 'download it as CSV') =>
   tooLarge(
-    `${what}, which an Excel worksheet cannot hold. ` +
-      `Narrow it with since, until, shortcode, question_ref or userid, or ${instead}.`,
+    `${what}, which an Excel worksheet cannot hold`,
+    `since, until, shortcode, question_ref or userid, or ${instead}`,
   );
 
 /** @param most the largest number of records besides the header */
