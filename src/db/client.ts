@@ -67,7 +67,7 @@ export type Database = ReturnType<typeof connect>;
  * The database over HTTP. Every query is a separate request, and is retried after a transient failure. Does not connect: the first
  * query shows whether DATABASE_URL is usable.
  *
- * What `rows`, `row` and `page` return belongs to the query, and is complete: see {@link Proof}. All methods throw a DatabaseError, a
+ * What `rows` and `page` return belongs to the query, and is complete: see {@link Proof}. All methods throw a DatabaseError, a
  * LimitError if the account's turn does not come or there is no memory for the result in time, or the signal's reason.
  *
  * @param leaseOf the lease of the request, as soon as its account is known
@@ -152,13 +152,6 @@ export function connect(
   return {
     rows,
 
-    /** Reads the row of a query that always returns one. */
-    async row(query: Query, options: QueryOptions = {}): Promise<Row> {
-      const [row] = await rows(query, options);
-      if (!row) throw new DatabaseError('defect', 'a query without a row');
-      return row;
-    },
-
     /** Reads the rows of a query and encodes them. */
     async page(query: Query, options: QueryOptions, encode: EncodeRows): Promise<HeldPage> {
       const { reservation = leaseFor(options)?.reserve(memory) } = options;
@@ -204,7 +197,6 @@ export function connect(
 export const withSignal = (db: Database, signal: AbortSignal): Database => ({
   ...db,
   rows: (query, options) => db.rows(query, { signal, ...options }),
-  row: (query, options) => db.row(query, { signal, ...options }),
   page: (query, options, encode) => db.page(query, { signal, ...options }, encode),
 });
 

@@ -142,9 +142,9 @@ export function boundaryQuery(selection: Selection, range: Range, pageRows: numb
   return { ctes: [relationOf(selection).forms], text, limit };
 }
 
-/** Runs a query that counts responses or records. */
+/** Runs a query that counts responses or records, in its only row. */
 export async function readCount(db: Database, query: Query): Promise<number> {
-  const [count] = await db.row(query, { retry: 'scan' });
+  const [[count]] = (await db.rows(query, { retry: 'scan' })) as [[string]];
   return Number(count);
 }
 
