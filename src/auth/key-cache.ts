@@ -3,7 +3,7 @@ import type { Database } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
 import { logFailure } from '../http/log.ts';
 import type { RequestStats } from '../http/request-stats.ts';
-import { ENTRY_SECONDS, type KeyNamespace, isEntry, readEntry, withTimeout, writeEntry } from './key-entry.ts';
+import { type Client, ENTRY_SECONDS, isEntry, readEntry, withTimeout, writeEntry } from './key-entry.ts';
 
 /** The database's last result for a key. */
 interface Check {
@@ -24,10 +24,8 @@ interface Lookup {
 type Found = 'valid' | 'nothing' | 'unclear';
 
 /** What a lookup needs from the request. */
-export interface KeyRequest {
-  readonly kv: KeyNamespace;
+export interface KeyRequest extends Client {
   readonly db: Database;
-  readonly requestId: string;
   /** Receives `keyCache`; it stays null if KV is not read. */
   readonly stats: Pick<RequestStats, 'keyCache'>;
   /** Keeps work running after the response. */

@@ -16,7 +16,7 @@ export interface KeyNamespace {
 }
 
 /** The request that reads or writes. */
-interface Client {
+export interface Client {
   readonly kv: KeyNamespace;
   readonly requestId: string;
 }
