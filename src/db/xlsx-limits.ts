@@ -3,7 +3,6 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
-import type { Question } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, type Column, type ComputedColumn, answerCtes } from './responses.ts';
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
@@ -66,18 +65,17 @@ const longLabel = (limit: Sql, otherwise: Sql) => sql`
     then coalesce((${labelsOf(sql`question_text`)})->>${LETTER}, ${otherwise})
     else ${otherwise} end`;
 
-/** Runs {@link longTextQuery}. @returns the questions of numbers, none without `numbers`; undefined if a text is too long */
+/** Runs {@link longTextQuery}. @returns the questions of numbers as JSON of shortcode and name; undefined if a text is too long */
 export async function findNumbers(
   db: Database,
   selection: Selection,
   columns: readonly Column[],
   most: number,
   numbers: ComputedColumn | undefined,
-): Promise<Pick<Question, 'shortcode' | 'questionRef'>[] | undefined> {
+): Promise<ReadonlySet<string> | undefined> {
   const rows = await db.rows(longTextQuery(selection, columns, most, numbers), { retry: 'scan', keep: true });
   if (rows.some(([isLong]) => isLong === 't')) return undefined;
-  const found = numbers ? (rows as [string, string, string][]) : [];
-  return found.map(([, shortcode, questionRef]) => ({ shortcode, questionRef }));
+  return new Set(rows.map(([, ...question]) => JSON.stringify(question)));
 }
 
 /** Counts the records of a wide table. Scans the whole selection. */

@@ -64,13 +64,11 @@ async function checkLimits(
   const tooLong = cellTooLong(MAX_CELL_LENGTH);
   if (names.some((name) => name.length > MAX_CELL_LENGTH)) throw tooLong;
   const answer = query.numbers ? ANSWERS[query.value ?? 'response'] : undefined;
-  const found = await findNumbers(db, selection, format.columns, MAX_CELL_LENGTH, answer);
-  if (!found) throw tooLong;
+  const areNumbers = await findNumbers(db, selection, format.columns, MAX_CELL_LENGTH, answer);
+  if (!areNumbers) throw tooLong;
   if (!answer) return { total, numbers: new Set() };
-  const keyOf = ({ shortcode, questionRef }: Pick<Question, 'shortcode' | 'questionRef'>) =>
-    JSON.stringify([shortcode, questionRef]);
-  const areNumbers = new Set(found.map(keyOf));
-  const texts = new Set(questions.filter((question) => !areNumbers.has(keyOf(question))).map(({ column }) => column));
+  const isText = ({ shortcode, questionRef }: Question) => !areNumbers.has(JSON.stringify([shortcode, questionRef]));
+  const texts = new Set(questions.filter(isText).map(({ column }) => column));
   const ofQuestions = new Set(questions.map(({ column }) => column));
   const numbers = [...names.keys()].slice(-ofQuestions.size).filter((i) => !texts.has(names[i] ?? ''));
   return { total, numbers: new Set(numbers) };
