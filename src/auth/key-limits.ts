@@ -53,10 +53,7 @@ export function parseKeyLimits(value: unknown): KeyLimits | undefined {
  * start of its hash, by which to tell whether two keys have the same pseudonyms.
  */
 export async function describeKeyLimits(limits: KeyLimits): Promise<object> {
-  const { secret = '', without_questions: hidden = [] } = limits;
-  const pseudonyms = (await sha256Hex(Uint8Array.fromHex(secret))).slice(0, 8);
-  const members = Object.entries(limits).map(([name, value]) =>
-    name === 'secret' ? ['pseudonyms', pseudonyms] : [name, name === 'without_questions' ? hidden.length : value],
-  );
-  return Object.fromEntries(members) as object;
+  const { secret, without_questions: hidden } = limits;
+  const pseudonyms = secret && (await sha256Hex(Uint8Array.fromHex(secret))).slice(0, 8);
+  return { ...limits, without_questions: hidden?.length, secret: undefined, pseudonyms };
 }
