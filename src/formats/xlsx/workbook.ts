@@ -50,31 +50,6 @@ const relationships = (parts: readonly (readonly [type: string, target: string])
 const contentType = (part: string, type: string) =>
   `<Override PartName="/xl/${part}" ContentType="${CONTENT_TYPE}-officedocument.spreadsheetml.${type}+xml"/>`;
 
-/** All parts but the worksheets. @param paths of the worksheets */
-const partsOf = (
-  sheets: readonly Sheet[],
-  paths: readonly string[],
-  hasNumbers: boolean,
-): Readonly<Record<string, string>> => ({
-  '[Content_Types].xml':
-    `<Types xmlns="${PACKAGE}/content-types">` +
-    `<Default Extension="rels" ContentType="${CONTENT_TYPE}-package.relationships+xml"/>` +
-    contentType('workbook.xml', 'sheet.main') +
-    contentType('styles.xml', 'styles') +
-    paths.map((path) => contentType(path, 'worksheet')).join('') +
-    '</Types>',
-  '_rels/.rels': relationships([['officeDocument', 'xl/workbook.xml']]),
-  'xl/workbook.xml':
-    `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><bookViews><workbookView/></bookViews><sheets>` +
-    sheets.map(({ name }, i) => `<sheet name="${name}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`).join('') +
-    '</sheets></workbook>',
-  'xl/_rels/workbook.xml.rels': relationships([
-    ...paths.map((path) => ['worksheet', path] as const),
-    ['styles', 'styles.xml'],
-  ]),
-  'xl/styles.xml': styles(hasNumbers),
-});
-
 /**
  * Writes an Excel workbook.
  *
@@ -84,11 +59,29 @@ const partsOf = (
  */
 export function workbook(sheets: readonly Sheet[], hasNumbers: boolean): AsyncGenerator<Uint8Array, void, void> {
   const paths = sheets.map((_, i) => `worksheets/sheet${i + 1}.xml`);
-  const parts = Object.entries(partsOf(sheets, paths, hasNumbers)).map(([name, text]): ZipEntry => ({
-    name,
-    data: [xml(text)],
-  }));
-  return zip([...parts, ...sheets.map(({ data }, i) => ({ name: `xl/${paths[i]}`, data }))]);
+  const parts = {
+    '[Content_Types].xml':
+      `<Types xmlns="${PACKAGE}/content-types">` +
+      `<Default Extension="rels" ContentType="${CONTENT_TYPE}-package.relationships+xml"/>` +
+      contentType('workbook.xml', 'sheet.main') +
+      contentType('styles.xml', 'styles') +
+      paths.map((path) => contentType(path, 'worksheet')).join('') +
+      '</Types>',
+    '_rels/.rels': relationships([['officeDocument', 'xl/workbook.xml']]),
+    'xl/workbook.xml':
+      `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><bookViews><workbookView/></bookViews><sheets>` +
+      sheets.map(({ name }, i) => `<sheet name="${name}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`).join('') +
+      '</sheets></workbook>',
+    'xl/_rels/workbook.xml.rels': relationships([
+      ...paths.map((path) => ['worksheet', path] as const),
+      ['styles', 'styles.xml'],
+    ]),
+    'xl/styles.xml': styles(hasNumbers),
+  };
+  return zip([
+    ...Object.entries(parts).map(([name, text]) => ({ name, data: [xml(text)] })),
+    ...sheets.map(({ data }, i) => ({ name: `xl/${paths[i]}`, data })),
+  ]);
 }
 
 /** The start of a worksheet, whose first row is frozen. */
