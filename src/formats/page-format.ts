@@ -22,8 +22,12 @@ export interface PageFormat extends PageOptions {
 /** Several pages of a file are held in memory at a time. */
 const MAX_FILE_PAGE_BYTES = 4 * 1024 * 1024;
 
-/** Those of a cursor's columns that are not among these. They are read, but not written. */
-const hiddenKeys = (columns: readonly Column[]) => CURSOR_COLUMNS.filter((name) => !columns.includes(name));
+/** Columns that are written, and then those of a cursor that are not among them, which are read, but not written. */
+function withCursor(written: readonly Column[]) {
+  const hidden = CURSOR_COLUMNS.filter((name) => !written.includes(name));
+  const columns = [...written, ...hidden];
+  return { columns, keys: { hidden: hidden.length, keyColumns: keyColumnsOf(columns) } };
+}
 
 /** Responses as CSV records, with the positions of their cells if requested. */
 export function csvPages({
@@ -31,14 +35,8 @@ export function csvPages({
   cells,
   ...options
 }: PageOptions & Pick<PageFormat, 'columns' | 'maxRowBytes'> & { readonly cells?: boolean }): PageFormat {
-  const hidden = hiddenKeys(written);
-  const columns = [...written, ...hidden];
-  const encode = csvEncoder({
-    columns: written.length,
-    hidden: hidden.length,
-    keyColumns: keyColumnsOf(columns),
-    cells,
-  });
+  const { columns, keys } = withCursor(written);
+  const encode = csvEncoder({ columns: written.length, cells, ...keys });
   return { ...options, columns, encode, maxPageBytes: MAX_FILE_PAGE_BYTES };
 }
 
@@ -52,16 +50,13 @@ export function jsonPages({
   Pick<PageOptions, 'order'> &
   Partial<Pick<PageFormat, 'maxPageBytes'>> & { readonly omit?: readonly string[] }): PageFormat {
   const written = JSON_MEMBERS.filter(({ name }) => !omit.includes(name));
-  const read = written.filter(({ from }) => from !== 'worker').map(({ name }) => name);
-  const hidden = hiddenKeys(read);
-  const columns = [...read, ...hidden];
-  const keyColumns = keyColumnsOf(columns);
-  const token = tokenWriter(TOKEN_VERSION, keyColumns);
+  const { columns, keys } = withCursor(written.filter(({ from }) => from !== 'worker').map(({ name }) => name));
+  const token = tokenWriter(TOKEN_VERSION, keys.keyColumns);
   const members = written.map(({ name, type }): ObjectLayout['members'][number] => [
     name,
     name === 'token' ? token : type === 'jsonb' ? 'json' : 'string',
   ]);
-  const encode = objectEncoder({ members, hidden: hidden.length, keyColumns, ...frame });
+  const encode = objectEncoder({ members, ...keys, ...frame });
   return { columns, maxPageBytes, order, encode };
 }
 
