@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { ResponsesObject } from 'openapi3-ts/oas31';
+import type { OperationObject, ResponsesObject } from 'openapi3-ts/oas31';
 import type { AppEnv } from './context.ts';
 import { invalidParameter, unknownParameters } from './errors.ts';
 import { type ParameterName, type Values, isDefault, parameters } from './parameters.ts';
@@ -11,14 +11,11 @@ export const BASE_PATH = '/api/v1';
 const MAX_IGNORED_LENGTH = 2048;
 
 /** An endpoint's part of the OpenAPI document. */
-interface Description<Name extends ParameterName> {
+interface Description<Name extends ParameterName> extends Required<
+  Pick<OperationObject, 'operationId' | 'tags' | 'summary' | 'description'>
+> {
   /** Under {@link BASE_PATH}, if it needs a key. */
   readonly path: string;
-  /** Its name in generated clients. */
-  readonly operationId: string;
-  readonly tags: string[];
-  readonly summary: string;
-  readonly description: string;
   /** Its query parameters. */
   readonly query: readonly Name[];
   /** Empty if it needs no key. */

@@ -38,9 +38,8 @@ export const questions = endpoint({
     const selection = await selectResponses(c, query);
     const reading = db.page(codebookQuery(selection, query.columns), CODEBOOK_OPTIONS, isCsv ? csv : json);
     const page = await reading.catch(ifTooMany('questions', 'shortcode or question_ref'));
-    const { rowCount } = page;
-    if (rowCount === 0) await requireResponses(c, query);
-    stats.rows = rowCount;
+    if (page.rowCount === 0) await requireResponses(c, query);
+    stats.rows = page.rowCount;
     return isCsv
       ? sendBody(c, bodyOf(page, { start: csvHeader(CODEBOOK_COLUMNS) }), attachment('codebook', CSV))
       : sendBody(c, bodyOf(page, JSON_FRAME), { 'Content-Type': 'application/json' });
