@@ -1,4 +1,4 @@
-import { FILTERS, FILTER_NAMES } from '../responses/filters.ts';
+import { FILTERS, FILTER_NAMES, type FilterName } from '../responses/filters.ts';
 import { type Range, type Selection, only } from '../responses/selection.ts';
 import { parseInstant } from '../responses/timestamp.ts';
 import { BY_TIME, type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
@@ -30,16 +30,15 @@ export function splitFilters(
   { columns: [first] }: Order,
 ): { inIndex: Selection; unindexed: readonly Sql[] } {
   const { survey, formVersions, userid } = selection;
-  const given = FILTER_NAMES.filter((name) => only(selection, [name])[name] !== undefined);
   const hasParticipants = isByParticipant(selection);
   // In the order of participants, times are in order only within a participant.
   const hasTimes = first === 'timestamp' || (hasParticipants && userid !== undefined);
-  const held = given.filter((name) =>
-    FILTERS[name].column === 'timestamp' ? hasTimes : name === 'userid' && hasParticipants,
-  );
+  const isHeld = (name: FilterName) =>
+    FILTERS[name].column === 'timestamp' ? hasTimes : name === 'userid' && hasParticipants;
+  const held = FILTER_NAMES.filter(isHeld);
+  const discarding = FILTER_NAMES.filter((name) => !isHeld(name));
   const { limits } = survey;
   const { questions: _, without_questions: __, ...seen } = limits ?? { v: 1 };
-  const discarding = given.filter((name) => !held.includes(name));
   return {
     inIndex: { survey: { ...survey, limits: limits && seen }, formVersions, ...only(selection, held) },
     unindexed: [...filterConditions({ survey, ...only(selection, discarding) }), ...questionLimits(limits)],
