@@ -27,9 +27,6 @@ interface ColumnDescription {
   readonly example: unknown;
 }
 
-export const EXAMPLE_TOKEN =
-  'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0';
-
 /** In the order in which scripts depend on them. */
 const COLUMNS = [
   {
@@ -108,7 +105,8 @@ const COLUMNS = [
     only: ['json'],
     pattern: '^[A-Za-z0-9_-]+$',
     description: 'The cursor of this response, for the parameter `after`. Opaque; stays valid across deployments.',
-    example: EXAMPLE_TOKEN,
+    example:
+      'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0',
   },
 ] as const satisfies readonly ColumnDescription[];
 
