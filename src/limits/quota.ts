@@ -1,3 +1,5 @@
+import type { Lease } from './lease.ts';
+
 /** How a resource of an isolate is divided among accounts. */
 export interface Division {
   /** What each of {@link ACCOUNTS} accounts can hold, whatever others hold. */
@@ -37,11 +39,7 @@ export class LimitError extends Error {
 }
 
 /** A request that takes from a quota. */
-interface Holder {
-  readonly account: string;
-  readonly hasBegun: boolean;
-  readonly hasEnded: boolean;
-}
+type Holder = Pick<Lease, 'account' | 'hasBegun' | 'hasEnded'>;
 
 interface Waiting {
   readonly holder: Holder;
