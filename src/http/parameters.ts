@@ -139,24 +139,21 @@ export const LEFT_OUT = ['repeats', 'require_metadata', 'require_question'] as c
 /** The parameters that, of the files, only a wide one has. */
 export const WIDE = ['value', ...LEFT_OUT, 'columns', 'timing'] as const;
 
+/** The messages of errors for those that only a long one has. */
+const LONG: Readonly<Record<string, string>> = {
+  omit: 'omit cannot be used with layout=wide: it names columns of the long layout.',
+  after: 'after cannot be used with layout=wide: a wide file is not ordered by time and cannot be resumed.',
+  count: 'count cannot be used with layout=wide: the number of records is known only at the end.',
+};
+
 /**
  * @param given the parameters of the request
  * @throws ApiError 400 for one that the layout does not support
  */
-export function checkLayout({ layout, count }: Values<'layout' | 'count'>, given: Record<string, string[]>): void {
-  if (layout === 'long') {
-    const name = [...WIDE, 'numbers'].find((one) => !isDefault(one, given[one]));
-    if (name) throw invalidParameter(`${name} can only be used with layout=wide.`);
-    return;
-  }
-  if ('omit' in given)
-    throw invalidParameter('omit cannot be used with layout=wide: it names columns of the long layout.');
-  if ('after' in given)
-    throw invalidParameter(
-      'after cannot be used with layout=wide: a wide file is not ordered by time and cannot be resumed.',
-    );
-  if (count)
-    throw invalidParameter('count cannot be used with layout=wide: the number of records is known only at the end.');
+export function checkLayout({ layout }: Values<'layout'>, given: Record<string, string[]>): void {
+  const others = layout === 'long' ? [...WIDE, 'numbers'] : Object.keys(LONG);
+  const name = others.find((one) => !isDefault(one, given[one]));
+  if (name) throw invalidParameter(LONG[name] ?? `${name} can only be used with layout=wide.`);
 }
 
 /** File endpoints have no `order`, so they ignore `order=asc` like any unknown parameter. */
