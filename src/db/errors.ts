@@ -24,13 +24,14 @@ export class DatabaseError extends Error {
 
 /** Shutting down, crashed, starting up; too many connections; serialization failure, deadlock; connection exceptions. */
 const TRANSIENT_SQLSTATE = /^(?:57P0[123]|53300|40001|40P01|08...)$/;
-/** The query was cancelled, by `statement_timeout` or by an operator: a retry would take as long. */
-const QUERY_CANCELED = '57014';
+/**
+ * The query was cancelled, by `statement_timeout` or by an operator: a retry would take as long. Or the login was refused, or there is no
+ * such database. For a wrong password or a deleted project, Neon's proxy sends words without a code.
+ */
+const UNAVAILABLE_SQLSTATE = /^(?:57014|28...|3D...)$/;
 const TRANSIENT_WITHOUT_CODE = /connection closed|error communicating|timeout/i;
 /** workerd's error for a request that has used up the subrequests its plan allows. */
 const OUT_OF_SUBREQUESTS = /too many subrequests/i;
-/** SQLSTATEs of a login that is refused. For a wrong password or a deleted project, Neon's proxy sends words without a code. */
-const LOGIN_REFUSED = /^(?:28|3D)/;
 /**
  * The words with which Neon's proxy refuses connections, with status 400 or 500 and without a code: an exceeded quota, a compute
  * that is disabled or deleted, a password that is wrong or whose project is deleted, and an address that is not on the list; and
@@ -78,8 +79,7 @@ export function failureOf(error: unknown): DatabaseError {
 }
 
 function kindOf(code: string | undefined, message: string): FailureKind {
-  if (code === QUERY_CANCELED || LOGIN_REFUSED.test(code ?? '')) return 'unavailable';
-  if (!code && NOT_AVAILABLE.test(message)) return 'unavailable';
+  if (code ? UNAVAILABLE_SQLSTATE.test(code) : NOT_AVAILABLE.test(message)) return 'unavailable';
   const transient = code ? TRANSIENT_SQLSTATE.test(code) : TRANSIENT_WITHOUT_CODE.test(message);
   return transient ? 'transient' : 'defect';
 }

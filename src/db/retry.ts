@@ -19,12 +19,8 @@ export interface RetryLimits {
   readonly attemptMs: number;
 }
 
-/** A suspended compute may take seconds to wake. */
-const REQUEST_MS = 20_000;
 /** A little less than the `statement_timeout` of the Worker’s role. */
 const SCAN_ATTEMPT_MS = 60_000;
-const KEY_MS = 8_000;
-const EXPORT_SECONDS = '60';
 
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
@@ -35,10 +31,10 @@ export function retryLimits(seconds = ''): Record<RetryPolicy, RetryLimits> {
     throw new DatabaseError('defect', `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`);
   }
   return {
-    request: { totalMs: REQUEST_MS, attemptMs: 8_000 },
+    request: { totalMs: 20_000, attemptMs: 8_000 }, // a suspended compute may take seconds to wake
     scan: { totalMs: SCAN_ATTEMPT_MS + 5_000, attemptMs: SCAN_ATTEMPT_MS }, // room for one attempt after a lost result
-    export: { totalMs: 1000 * Number(seconds || EXPORT_SECONDS), attemptMs: 15_000 },
-    key: { totalMs: KEY_MS, attemptMs: 5_000 },
+    export: { totalMs: 1000 * Number(seconds || '60'), attemptMs: 15_000 },
+    key: { totalMs: 8_000, attemptMs: 5_000 },
     probe: { totalMs: 0, attemptMs: 8_000 },
   };
 }
@@ -77,7 +73,8 @@ export async function withRetry<T>(
     } finally {
       turn?.release();
     }
-    await delay(ceiling / 2 + (Math.random() * ceiling) / 2, signal);
+    await attempt(ceiling / 2 + (Math.random() * ceiling) / 2, signal, untilAborted); // a delay
+    signal.throwIfAborted();
     onRetry();
   }
 }
@@ -105,13 +102,8 @@ async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortS
   }
 }
 
-async function delay(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const end = () => resolve();
-  signal.addEventListener('abort', end);
-  await promise;
-  clearTimeout(timer);
-  signal.removeEventListener('abort', end);
-  signal.throwIfAborted();
+function untilAborted(signal: AbortSignal): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers();
+  signal.addEventListener('abort', resolve);
+  return promise;
 }
