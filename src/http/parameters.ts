@@ -5,11 +5,8 @@ import { INTERVALS, parseInstant } from '../responses/timestamp.ts';
 import { badParameter, invalidParameter, missingSurvey } from './errors.ts';
 import { type Parameter, choice, flag, integer, repeatable, single } from './parse-parameter.ts';
 
-const MAX_PAGE_SIZE = 10_000;
 /** What `timezone` takes. */
 export const TIME_ZONE = 'the name of a time zone such as Africa/Nairobi, in its exact case';
-/** Values of a repeated filter; they fit into a URL. */
-const MAX_VALUES = 500;
 
 const instant = (meaning: string, example: string) =>
   single(
@@ -25,7 +22,7 @@ const instant = (meaning: string, example: string) =>
 const filters = Object.fromEntries(
   FILTER_NAMES.map((name) => {
     const { column, description, example } = FILTERS[name];
-    const texts = repeatable(`${description} Exact match; repeatable.`, example, { most: MAX_VALUES });
+    const texts = repeatable(`${description} Exact match; repeatable.`, example, { most: 500 }); // they fit into a URL
     return [name, column === 'timestamp' ? instant(description, example) : texts];
   }),
 ) as { readonly [Name in FilterName]: Parameter<Filters[Name]> };
@@ -52,7 +49,7 @@ export const parameters = {
     schema: { type: 'string' }, // without an example, because those of an endpoint can be used together
   }),
   /** Never clamped: clients stop at a page that is shorter than they requested. */
-  pageSize: integer(MAX_PAGE_SIZE, 25, 'The number of responses on a page. A page with fewer is the last.', 1000),
+  pageSize: integer(10_000, 25, 'The number of responses on a page. A page with fewer is the last.', 1000),
   ...filters,
   count: flag(
     'Adds the header `X-Total-Count`: the number of responses that pass the filters and, with `after`, come after the cursor (with `order=desc`, before it).',

@@ -35,16 +35,13 @@ export function cursorOf(values: readonly (string | null)[]): Required<Cursor> |
 
 const MEMBERS = ['timestamp', 'userid', 'questionRef', 'surveyid'] as const;
 
-/** A cursor's values, in {@link CURSOR_COLUMNS}. */
-export const keyOf = (cursor: Required<Cursor>) => MEMBERS.map((name) => cursor[name]);
-
 export function isSamePosition(one: Cursor | undefined, other: Cursor | undefined): boolean {
   return one !== undefined && other !== undefined && MEMBERS.every((name) => one[name] === other[name]);
 }
 
 /** Writes a token in the current format. In pages of responses, `tokenWriter` writes the same. */
-export function encodeCursor(cursor: Required<Cursor>): string {
-  const bytes = new TextEncoder().encode(JSON.stringify([TOKEN_VERSION, ...keyOf(cursor)]));
+export function encodeCursor({ timestamp, userid, questionRef, surveyid }: Required<Cursor>): string {
+  const bytes = new TextEncoder().encode(JSON.stringify([TOKEN_VERSION, timestamp, userid, questionRef, surveyid]));
   return bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
 }
 
@@ -60,7 +57,8 @@ export function decodeCursor(token: string): Cursor | undefined {
   if (!isTimestamp(timestamp) || !isStorable(userid) || !isStorable(questionRef)) return undefined;
   if (!rest.every((surveyid) => UUID.test(surveyid))) return undefined;
   const [surveyid] = rest;
-  return { timestamp: inUtc(timestamp), userid, questionRef, ...(surveyid !== undefined && { surveyid }) };
+  const inUtc = timestamp.replace(/\+00(?::00)?$/, 'Z'); // which timestamp.ts can parse
+  return { timestamp: inUtc, userid, questionRef, ...(surveyid !== undefined && { surveyid }) };
 }
 
 /** @returns the three values of an older token, or the four of a current one; none if it is neither */
@@ -76,9 +74,6 @@ function valuesIn(token: string): readonly string[] {
     return []; // it is not base64, UTF-8 or JSON
   }
 }
-
-/** Writes the offset as `Z`, which timestamp.ts can parse. */
-const inUtc = (timestamp: string) => timestamp.replace(/\+00(?::00)?$/, 'Z');
 
 /** Accepts only what Postgres accepts: 30 February would be a database error. */
 const isTimestamp = (text: string) => isDate(TIMESTAMP.exec(text)?.[1] ?? '');

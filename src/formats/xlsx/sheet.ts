@@ -68,12 +68,7 @@ SPECIAL[0x09] = SPECIAL[0x0a] = 0;
 SPECIAL[QUOTE] = SPECIAL[UNDERSCORE] = SPECIAL[EF] = 1;
 /** The entities of characters. XML parsers read a bare carriage return as a line feed (XML 1.0 section 2.11). */
 const ENTITIES: (Constant | undefined)[] = [];
-for (const [char, entity] of [
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['\r', '&#13;'],
-] as const) {
+for (const [char, entity] of Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' })) {
   ENTITIES[char.charCodeAt(0)] = new Constant(entity);
   SPECIAL[char.charCodeAt(0)] = 1;
 }
