@@ -5,10 +5,10 @@ import { filterConditions, relationOf } from './relation.ts';
 import { type Query, isoTimestamp, sql } from './sql.ts';
 
 /**
- * How {@link codebookQuery} is read. The largest result has some 8,000 questions of 300 characters. It is held in memory, together with
+ * How a table of questions is read. The largest codebook has some 8,000 questions of 300 characters. It is held in memory, together with
  * what is made from it.
  */
-export const CODEBOOK_OPTIONS = { maxBytes: 4 * 1024 * 1024, retry: 'scan' } as const;
+export const QUESTIONS_OPTIONS = { maxBytes: 4 * 1024 * 1024, retry: 'scan' } as const;
 
 /** The columns of {@link codebookQuery}, in order. */
 export const CODEBOOK_COLUMNS = [

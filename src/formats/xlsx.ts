@@ -1,6 +1,6 @@
 import { countQuery } from '../db/branches.ts';
 import type { Database, HeldPage } from '../db/client.ts';
-import { CODEBOOK_COLUMNS, CODEBOOK_OPTIONS, codebookQuery } from '../db/codebook.ts';
+import { CODEBOOK_COLUMNS, QUESTIONS_OPTIONS, codebookQuery } from '../db/codebook.ts';
 import type { ColumnsBy, Question } from '../db/questions.ts';
 import { ANSWERS, readCount } from '../db/responses.ts';
 import { findNumbers, recordsQuery } from '../db/xlsx-limits.ts';
@@ -81,7 +81,7 @@ async function checkLimits(
  */
 async function codebookSheet(selection: Selection, columns: ColumnsBy | undefined, db: Database): Promise<Sheet> {
   const encode = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [], cells: true });
-  const reading = db.page(codebookQuery(selection, columns), CODEBOOK_OPTIONS, encode);
+  const reading = db.page(codebookQuery(selection, columns), QUESTIONS_OPTIONS, encode);
   const page = await reading.catch(ifTooMany('questions', 'shortcode or question_ref, or leave out codebook'));
   for (let cell = 0; cell + 1 < page.cells.length; cell++) {
     if (cellLength(page, cell) > MAX_CELL_LENGTH) throw codebookCellTooLong(MAX_CELL_LENGTH);

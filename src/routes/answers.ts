@@ -1,4 +1,5 @@
 import { ANSWER_COLUMNS, answersQuery } from '../db/answers.ts';
+import { QUESTIONS_OPTIONS } from '../db/codebook.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { objectEncoder } from '../encode/json.ts';
 import { csvHeader } from '../encode/records.ts';
@@ -12,7 +13,6 @@ import { examples } from '../openapi/examples.ts';
 import { tableResponse } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
-const MAX_BYTES = 4 * 1024 * 1024;
 const csv = csvEncoder({ columns: ANSWER_COLUMNS.length, keyColumns: [0] });
 const json = objectEncoder({
   keyColumns: [0],
@@ -39,8 +39,7 @@ export const answers = endpoint({
     if (known?.length === 0) await requireResponses(c, query);
     if (names?.some((name) => !known?.includes(name)))
       throw badParameter('column', 'the name of a question’s column in the wide file of this selection');
-    const options = { retry: 'scan', maxBytes: MAX_BYTES } as const;
-    const reading = db.page(answersQuery(selection, query), options, format === 'csv' ? csv : json);
+    const reading = db.page(answersQuery(selection, query), QUESTIONS_OPTIONS, format === 'csv' ? csv : json);
     const page = await reading.catch(ifTooMany('answers', 'column, shortcode or question_ref, or lower top'));
     stats.rows = page.rowCount;
     const [records = '0'] = page.lastKey;

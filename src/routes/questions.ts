@@ -1,4 +1,4 @@
-import { CODEBOOK_COLUMNS, CODEBOOK_OPTIONS, codebookQuery } from '../db/codebook.ts';
+import { CODEBOOK_COLUMNS, QUESTIONS_OPTIONS, codebookQuery } from '../db/codebook.ts';
 import { csvHeader } from '../encode/records.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { objectEncoder } from '../encode/json.ts';
@@ -36,7 +36,7 @@ export const questions = endpoint({
     const { db, stats } = c.var;
     const isCsv = query.format === 'csv';
     const selection = await selectResponses(c, query);
-    const reading = db.page(codebookQuery(selection, query.columns), CODEBOOK_OPTIONS, isCsv ? csv : json);
+    const reading = db.page(codebookQuery(selection, query.columns), QUESTIONS_OPTIONS, isCsv ? csv : json);
     const page = await reading.catch(ifTooMany('questions', 'shortcode or question_ref'));
     if (page.rowCount === 0) await requireResponses(c, query);
     stats.rows = page.rowCount;
