@@ -25,10 +25,7 @@ const isByParticipant = ({ formVersions, userid }: Selection) =>
  * Splits the filters of a selection, and the questions that its key sees. Of the responses `inIndex`, an index holds no others between
  * two of them in this order. The conditions `unindexed` discard some of these responses, perhaps all: a query has to walk past them.
  */
-export function splitFilters(
-  selection: Selection,
-  { columns: [first] }: Order,
-): { inIndex: Selection; unindexed: readonly Sql[] } {
+export function splitFilters(selection: Selection, { columns: [first] }: Order) {
   const { survey, formVersions, userid } = selection;
   const hasParticipants = isByParticipant(selection);
   // In the order of participants, times are in order only within a participant.

@@ -31,10 +31,7 @@ export const bodyOf = ({ data }: EncodedRows, { start, end = '', comma }: Frame)
 ];
 
 /** Likewise, of several pages. */
-export async function* chunksOf(
-  pages: AsyncIterable<EncodedRows>,
-  { start, end = '', comma }: Frame,
-): AsyncGenerator<Uint8Array, void, void> {
+export async function* chunksOf(pages: AsyncIterable<EncodedRows>, { start, end = '', comma }: Frame) {
   yield toBytes(start);
   let skipped = comma ? 1 : 0;
   for await (const { data } of pages) {

@@ -4,7 +4,7 @@ import { BY_TIME } from '../db/order.ts';
 import { boundaryQuery, boundedPageQuery, pageQuery } from '../db/responses.ts';
 import type { RetryPolicy } from '../db/retry.ts';
 import type { PageFormat } from '../formats/page-format.ts';
-import type { AppEnv } from '../http/context.ts';
+import type { RequestStats } from '../http/request-stats.ts';
 import type { Reservation } from '../limits/lease.ts';
 import { type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
@@ -127,10 +127,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
 }
 
 /** Yields the pages that have rows. Counts their rows, and frees each page's memory before the next one is read. */
-export async function* sentPages<P extends HeldPage>(
-  pages: AsyncIterable<P>,
-  { stats }: Pick<AppEnv['Variables'], 'stats'>,
-): AsyncGenerator<P, void, void> {
+export async function* sentPages<P extends HeldPage>(pages: AsyncIterable<P>, stats: RequestStats) {
   for await (const page of pages) {
     if (page.rowCount > 0) yield page;
     page.release();

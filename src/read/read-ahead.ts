@@ -35,11 +35,7 @@ const WINDOWS = 4;
  *
  * @param first the first page, already read; it is yielded first
  */
-export async function* readAhead(
-  reader: PageReader,
-  lease: ExportLease,
-  first: Page,
-): AsyncGenerator<Page, void, void> {
+export async function* readAhead(reader: PageReader, lease: ExportLease, first: Page) {
   const { last } = first;
   yield first;
   if (!last || isShort(first)) return;

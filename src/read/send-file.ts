@@ -29,7 +29,7 @@ export async function sendFile<Q extends ResponsesQuery>(
   const exportLease = await leaseExport(lease, signal, fileFormat.memoryBytes?.(query));
   const prepare = (selection: Selection, db: Database) => fileFormat.prepare(selection, query, db);
   const { file, reader, first, total } = await readFirst(c, query, prepare, FIRST_PAGE_ROWS);
-  const pages = sentPages(readAhead(reader, exportLease, first), c.var);
+  const pages = sentPages(readAhead(reader, exportLease, first), c.var.stats);
   const chunks = file.write(pages, (bytes) => exportLease.resizeFormat(bytes), first);
   const headers = { ...attachment('responses', fileFormat.type), ...totalCount(total) };
   return isShort(first) ? sendBody(c, await readBody(c, chunks), headers) : sendStream(c, chunks, headers);

@@ -48,7 +48,7 @@ export async function sendList(
     }
   }
   const first = await read(MAX_LIST_ROWS, {});
-  if (!isShort(first)) return sendStream(c, chunksOf(sentPages(pages(first), c.var), frame), headers);
+  if (!isShort(first)) return sendStream(c, chunksOf(sentPages(pages(first), c.var.stats), frame), headers);
   stats.rows = first.rowCount;
   return send(c, bodyOf(first, frame), headers);
 }

@@ -41,7 +41,7 @@ export async function sendPage(
     return send(c, bodyOf(first, FRAME), { ...headers, ...link });
   }
   const end = await reader.end({ after: first.last, limit: rest });
-  const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var);
+  const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var.stats);
   return sendStream(c, chunksOf(pages, FRAME), { ...headers, ...(end && linkToNext(c, end)) });
 }
 
@@ -52,16 +52,10 @@ export async function sendPage(
  * @param end the position that the header `Link` names, if there is one
  * @throws DatabaseError if a full page ends elsewhere, because responses were stored or deleted since `end` was found
  */
-async function* pagesUpTo(
-  total: number,
-  end: Cursor | undefined,
-  reader: PageReader,
-  first: Page,
-): AsyncGenerator<Page, void, void> {
-  let page = first;
+async function* pagesUpTo(total: number, end: Cursor | undefined, reader: PageReader, first: Page) {
   let { last } = first;
   let left = total;
-  for (;;) {
+  for (let page = first; ;) {
     last = page.last ?? last;
     left -= page.rowCount;
     yield page;
