@@ -26,14 +26,12 @@ export const formData = endpoint({
   responses: fileResponses(fileContent('text/csv', examples.formData)),
 
   async handle(c, query) {
-    const { email } = c.var.account;
-    const survey = surveyOf(c, query.survey);
     await selectResponses(c, query);
     await requireResponses(c, query);
-    const rows: ListQuery = (...range) => formDataQuery(survey, ...range);
+    const rows: ListQuery = (...range) => formDataQuery(surveyOf(c, query.survey), ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
     return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...body) => {
-      if (c.var.stats.rows === 0) throw noResponses(query.survey, email, query.missing); // deleted meanwhile
+      if (c.var.stats.rows === 0) throw noResponses(query.survey, c.var.account.email, query.missing); // deleted meanwhile
       return sendBody(...body);
     });
   },
