@@ -9,14 +9,12 @@ export interface Arm {
 }
 
 const NAME = /^seed_([1-9]\d{0,6})(?:_([1-9]\d{0,2}))?$/;
-const MAX_ARMS = 1_000_000;
-const MAX_HASHES = 100;
 
 /** @returns undefined unless it is a name such as `seed_2` or `seed_25_2` */
 export function parseArm(name: string): Arm | undefined {
   const [, arms, hashes = '0'] = NAME.exec(name) ?? [];
   const arm = { name, arms: Number(arms), hashes: Number(hashes) };
-  return arm.arms <= MAX_ARMS && arm.hashes <= MAX_HASHES ? arm : undefined; // NaN is not
+  return arm.arms <= 1_000_000 && arm.hashes <= 100 ? arm : undefined; // NaN is not
 }
 
 /** The arm of a participant, from 1, as the survey platform computes it. @param seed an unsigned integer of 32 bits */

@@ -2,12 +2,10 @@
  * The columns of a response, each described once: what is read from the table, in which bodies it is, and how the API describes it.
  */
 
-/** A type of Postgres. */
-type ColumnType = 'uuid' | 'bigint' | 'integer' | 'text' | 'timestamptz' | 'jsonb';
-
 interface ColumnDescription {
   readonly name: string;
-  readonly type: ColumnType;
+  /** A type of Postgres. */
+  readonly type: 'uuid' | 'bigint' | 'integer' | 'text' | 'timestamptz' | 'jsonb';
   readonly isNullable?: true;
   /**
    * Whether people typed the text, or it came with a link to the survey: `safe` changes it. The others are ids, times, numbers and
