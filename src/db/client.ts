@@ -86,8 +86,8 @@ export function connect(
     { signal = requestSignal, maxBytes }: QueryOptions,
     { raw = false, reserve = () => {} }: Partial<Pick<FetchOptions, 'raw' | 'reserve'>> = {},
   ): Promise<unknown> => {
-    const { databaseUrl, url, headers } = endpointOf(env);
-    neonConfig.fetchEndpoint = url as string; // undefined: Neon's
+    const { databaseUrl, endpoint, headers } = endpointOf(env);
+    neonConfig.fetchEndpoint = endpoint || (undefined as unknown as string); // Neon's
     const fetchOptions: FetchOptions = { signal, maxBytes, raw, stats, reserve, more: headers };
     const driver = neon(databaseUrl, { disableWarningInBrowsers: true });
     return driver.query(text, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });

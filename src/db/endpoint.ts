@@ -1,24 +1,16 @@
 import type { DatabaseEnv } from './client.ts';
 import { DatabaseError } from './errors.ts';
 
-/** Where SQL is sent, and with which headers besides the driver's. */
-export interface Endpoint {
-  /** `postgresql://` URL, with the password. */
-  readonly databaseUrl: string;
-  /** Undefined for Neon's, which the driver derives from the URL. */
-  readonly url: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Whether a host has Neon's endpoint. */
 export const isNeon = (host: string) => /\.neon\.tech$/i.test(host);
 
 /**
  * Reads the settings of the database. The password is sent to Neon, or to SQL_ENDPOINT over TLS.
  *
+ * @returns where SQL is sent: undefined for Neon's endpoint, which the driver derives from the URL; and headers besides the driver's
  * @throws DatabaseError `not-configured`, whose message has no secret. (The driver's quotes DATABASE_URL.)
  */
-export function endpointOf({ DATABASE_URL, SQL_ENDPOINT, SQL_ENDPOINT_HEADERS }: DatabaseEnv): Endpoint {
+export function endpointOf({ DATABASE_URL, SQL_ENDPOINT, SQL_ENDPOINT_HEADERS }: DatabaseEnv) {
   if (!DATABASE_URL || !/^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(DATABASE_URL) || !URL.canParse(DATABASE_URL))
     throw notConfigured(
       'DATABASE_URL is missing, or lacks a user, password, host or database. Locally, use "npm run dev", which has a database',
@@ -27,19 +19,11 @@ export function endpointOf({ DATABASE_URL, SQL_ENDPOINT, SQL_ENDPOINT_HEADERS }:
     throw notConfigured('DATABASE_URL names a host that is not Neon’s: SQL_ENDPOINT must be the URL of its gateway');
   if (SQL_ENDPOINT && !isSafe(URL.parse(SQL_ENDPOINT)))
     throw notConfigured('SQL_ENDPOINT must be an https: URL without user and password (http: only on loopback)');
-  return {
-    databaseUrl: DATABASE_URL,
-    url: SQL_ENDPOINT || undefined,
-    headers: headersOf(SQL_ENDPOINT_HEADERS || '{}'),
-  };
+  return { databaseUrl: DATABASE_URL, endpoint: SQL_ENDPOINT, headers: headersOf(SQL_ENDPOINT_HEADERS || '{}') };
 }
 
-function isSafe(url: URL | null): boolean {
-  if (!url || url.username || url.password) return false;
-  return (
-    url.protocol === 'https:' || (url.protocol === 'http:' && /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname))
-  );
-}
+const isSafe = (url: URL | null) =>
+  url && !url.username && !url.password && /^(?:https:|http:\/\/(?:localhost|127\.[\d.]+|\[::1\])[:/])/.test(url.href);
 
 function headersOf(json: string): Record<string, string> {
   try {

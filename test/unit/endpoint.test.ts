@@ -10,11 +10,11 @@ test('a database that is not on Neon has an endpoint, with headers; one on Neon 
       endpointOf({ DATABASE_URL, SQL_ENDPOINT: url, SQL_ENDPOINT_HEADERS: '{"CF-Access-Client-Id":"id"}' }),
     ).toEqual({
       databaseUrl: DATABASE_URL,
-      url,
+      endpoint: url,
       headers: { 'cf-access-client-id': 'id' },
     });
   const databaseUrl = 'postgres://worker:secret@EP-X.EU-CENTRAL-1.AWS.NEON.TECH/surveys';
-  expect(endpointOf({ DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, url: undefined, headers: {} });
+  expect(endpointOf({ DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, endpoint: undefined, headers: {} });
 });
 
 const NOT_JSON = 'SQL_ENDPOINT_HEADERS must be a JSON object of headers';
