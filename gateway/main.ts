@@ -1,4 +1,5 @@
 // npm run gateway: Neon's SQL over HTTP in front of one Postgres database. See docs/deploy.md.
+import { Client } from 'pg';
 import { startGateway } from './server.ts';
 
 const HELP = `Usage: npm run gateway
@@ -15,7 +16,7 @@ Environment variables:
 On SIGTERM or Ctrl-C, running requests are completed; on a second one, they are not.
 `;
 
-const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?|\/.*)$/;
 
 /** Reads the settings. @throws Error that names all that are wrong */
 function settings(env: NodeJS.ProcessEnv) {
@@ -26,9 +27,13 @@ function settings(env: NodeJS.ProcessEnv) {
   const problems: string[] = [];
   if (!url || !/^postgres(?:ql)?:$/.test(url.protocol) || url.username || url.password || url.pathname.length < 2)
     problems.push('GATEWAY_DATABASE must be postgresql://host:port/database, without user and password');
-  else if (url.hostname && !LOOPBACK.test(url.hostname) && !url.searchParams.has('sslmode'))
-    problems.push('GATEWAY_DATABASE needs sslmode=verify-full, or sslmode=disable in a network that you trust');
-  if (token.length < 32) problems.push('GATEWAY_TOKEN must have at least 32 characters: try "openssl rand -hex 32"');
+  else {
+    const postgres = new Client({ connectionString: database }); // never connected: it knows whether there is TLS
+    if (!postgres.ssl && !LOOPBACK.test(postgres.host) && url.searchParams.get('sslmode') !== 'disable')
+      problems.push('GATEWAY_DATABASE needs sslmode=verify-full, or sslmode=disable in a network that you trust');
+  }
+  if (!/^[!-~]{32,}$/.test(token))
+    problems.push('GATEWAY_TOKEN must have at least 32 characters of ASCII, and no spaces');
   if (!host || Number(port) > 65_535) problems.push('GATEWAY_LISTEN must be an address and a port, as 127.0.0.1:4444');
   else if (!LOOPBACK.test(host) && env['GATEWAY_WITHOUT_TLS'] !== 'yes')
     problems.push(
