@@ -34,7 +34,7 @@ def assert_exact(folder: Path, study: Study, **filters: str) -> None:
     assert_responses_exact(folder, study, **filters)
     assert (folder / "codebook.csv").read_bytes() == study.export(CODEBOOK, format="csv", **filters)
     assert sorted(path.name for path in folder.iterdir()) == [
-        *(".lock", "codebook.csv", "form-data.csv", "manifest.json"),
+        *(".lock", "codebook.csv", "datapackage.json", "form-data.csv", "manifest.json"),
         *(["responses"] if (folder / "responses").exists() else []),
     ]
 

@@ -78,5 +78,5 @@ def test_full_disk_is_an_error_with_its_path(
     with full_disk(limit), pytest.raises(OSError, match=rf"^\[Errno \d+\] [\w ]+: '{path}'$"):
         call(client.survey(DEMO_SURVEY))
     complete = {found.name for found in tmp_path.rglob("*") if found.is_file() and "part" not in found.name}
-    assert complete <= {".lock", "manifest.json", "form-data.csv"}
+    assert complete <= {".lock", "datapackage.json", "manifest.json", "form-data.csv"}
     call(client.survey(DEMO_SURVEY))

@@ -59,8 +59,8 @@ def test_mirror(study: Study, limited: Survey, survey: Survey, proxy: Proxy, tmp
 
     survey.mirror(tmp_path / "whole")
     for other, mixed, message in [
-        (survey, folder, r"other limits: \{.*\}, not none; use a key"),
-        (limited, tmp_path / "whole", r"other limits: none, not \{.*\}; use a key"),
+        (survey, folder, r"of limits \{.*\}, not None: choose"),
+        (limited, tmp_path / "whole", r"of limits None, not \{.*\}: choose"),
     ]:
         before = files_of(mixed)
         with pytest.raises(MirrorError, match=message):

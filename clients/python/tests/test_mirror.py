@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import frictionless
 import pytest
 
 from mirrors import CODEBOOK, CSV, DIGESTS, FORM_DATA, assert_exact, assert_responses_exact, assert_unchanged, files_of
@@ -186,6 +187,25 @@ def test_start_that_is_none(survey: Survey, proxy: Proxy, tmp_path: Path, start:
     with pytest.raises(ServiceError, match="something else"):
         survey.mirror(tmp_path / "mirror")
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("interval", ["day", "month"])
+def test_data_package(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, interval: Any) -> None:
+    path = tmp_path / "datapackage.json"
+    for responses in (150, 152):
+        survey.mirror(tmp_path, interval)
+        assert json.loads(path.read_bytes())["title"] == study.name
+        report = frictionless.validate(str(path))
+        assert report.valid, report.to_summary()
+        tables = {task.name: task.stats["rows"] for task in report.tasks}
+        assert tables == {"responses": responses, "form-data": 2, "codebook": len(survey.codebook())}
+        study.add(["2026-05-01"], 2)
+    survey.mirror(tmp_path, interval)
+    expected = path.read_bytes()
+    path.unlink()  # as in a mirror of an earlier version
+    proxy.paths()
+    survey.mirror(tmp_path, interval)
+    assert (path.read_bytes(), proxy.paths()) == (expected, [DIGESTS])
 
 
 def test_new_version_of_digests(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:

@@ -118,6 +118,11 @@ def assert_true(folder: Path) -> dict[str, str]:
         if name.startswith("responses/") and "form-data.csv" in files:
             digests[name] = digest_of(folder / name, read_forms(folder / "form-data.csv")[1])
             assert digests[name] == record["digest"]
+    package = folder / "datapackage.json"
+    for resource in json.loads(package.read_bytes())["resources"] if package.exists() else []:
+        paths = [resource["path"]] if "hash" in resource else resource["path"]
+        hashes = [hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in paths]
+        assert resource.get("hash") in (None, f"sha256:{hashes[0]}")
     if stored["etag"]:
         assert sorted(digests.values()) == sorted(completed.values())
         assert {"form-data.csv", "codebook.csv"} <= files.keys()

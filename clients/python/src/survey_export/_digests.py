@@ -14,8 +14,8 @@ from ._errors import TransferError
 from ._records import RESPONSE_COLUMNS, cells, csv_table, value
 
 VERSION = 1
-_FORM_COLUMNS = ["surveyid", "shortcode", "survey_name", "version", "survey_created", "metadata"]
-_CODEBOOK_COLUMNS = [
+FORM_COLUMNS = ["surveyid", "shortcode", "survey_name", "version", "survey_created", "metadata"]
+CODEBOOK_COLUMNS = [
     *["column", "shortcode", "question_ref", "question_idx", "question_text"],
     *["responses", "participants", "first", "last", "choices"],
 ]
@@ -27,7 +27,7 @@ _JSON = json.JSONDecoder(parse_int=str, parse_float=str)  # numbers keep their d
 def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
     """Return the digest of the form data in a file, and its shortcodes by surveyid."""
     with path.open("rb") as file:
-        versions = [*_records(file, _FORM_COLUMNS)]
+        versions = [*_records(file, FORM_COLUMNS)]
     for _, of_form in itertools.groupby(versions, lambda version: version[1]):
         if any(version[3] != b"%d" % number for number, version in enumerate(of_form, start=1)):
             raise TransferError("the form data are not in order", status=200)
@@ -37,7 +37,7 @@ def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
 def count_in_codebook(path: Path) -> int:
     """Return how many responses the questions of a codebook have together."""
     with path.open("rb") as file:
-        questions = [*_records(file, _CODEBOOK_COLUMNS)]
+        questions = [*_records(file, CODEBOOK_COLUMNS)]
     forms: dict[bytes | None, int] = {}
     order = [(forms.setdefault(form, len(forms)), int(index or 0), ref or b"") for _, form, ref, index, *_ in questions]
     if order != sorted({*order}):

@@ -1,4 +1,4 @@
-"""The manifest of a mirror: which files are proven to hold what."""
+"""The manifest of a mirror: which files are proven to hold what, also as a Data Package."""
 
 from __future__ import annotations
 
@@ -9,13 +9,27 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ._digests import CODEBOOK_COLUMNS, FORM_COLUMNS
 from ._errors import MirrorError
 from ._files import opened, put
 from ._models import from_json
+from ._records import PRIMARY_KEY, RESPONSE_COLUMNS
 
 _FORMAT = 1
 MANIFEST = "manifest.json"
+PACKAGE = "datapackage.json"
 _NAME = re.compile(r"form-data\.csv|codebook\.csv|responses/[\dT-]+\.csv\.gz", re.ASCII)
+_INTERVAL_FILE = re.compile(r"\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
+_TABLES = {"responses": RESPONSE_COLUMNS, "form-data": FORM_COLUMNS, "codebook": CODEBOOK_COLUMNS}
+_KEYS = {"responses": [*PRIMARY_KEY], "form-data": ["surveyid"], "codebook": ["column"]}
+_TYPES = {
+    **dict.fromkeys(["timestamp", "survey_created", "first", "last"], "datetime"),
+    **dict.fromkeys(["question_idx", "version", "responses", "participants"], "integer"),
+}
+_CSV = {
+    **{"format": "csv", "mediatype": "text/csv", "encoding": "utf-8"},
+    "dialect": {"delimiter": ",", "quoteChar": '"', "doubleQuote": True, "lineTerminator": "\n"},
+}
 
 
 @dataclass
@@ -60,47 +74,82 @@ class Manifest:
     files: dict[str, FileRecord] = field(default_factory=dict)
     completed: dict[str, str] = field(default_factory=dict)
 
-    def load(self, folder: Path) -> None:
-        """Load what a run has written. Raises MirrorError unless it is a mirror of the same."""
+    @classmethod
+    def load(cls, folder: Path) -> Manifest | None:
+        """Return what a run has written. Raises MirrorError if that is damaged."""
         path = folder / MANIFEST
         try:
             stored = json.loads(path.read_bytes())
             if stored.pop("manifest") != _FORMAT:
                 raise MirrorError(f"{path} was written by another version of survey-export")
             files = {name: from_json(FileRecord, record) for name, record in stored.pop("files").items()}
-            found = Manifest(**stored, files=files)
             if not all(map(_NAME.fullmatch, files)):
                 raise ValueError("a name that leads out of the folder")
+            return cls(**stored, files=files)
         except FileNotFoundError:
-            return
+            return None
         except (ValueError, TypeError, LookupError, AttributeError):
             raise MirrorError(f"{path} is damaged: delete the folder, and the next run downloads everything") from None
-        for name in ("url", "survey", "filters", "interval"):
-            found.check(folder, name, getattr(self, name))
-        self.__dict__.update(found.__dict__)
 
-    def check(self, folder: Path, name: str, value: object) -> None:
+    def check(self, folder: Path, **expected: object) -> None:
         """Raise MirrorError if the mirror is that of another survey, another account and so on."""
-        if getattr(self, name) != value:
-            raise MirrorError(f"{folder} is the mirror of another {name}: {getattr(self, name)!r}, not {value!r}")
+        for name, value in expected.items():
+            if getattr(self, name) != value:
+                found = f"{name} {getattr(self, name)!r}, not {value!r}"
+                raise MirrorError(f"{folder} is the mirror of {found}: choose another folder")
 
-    def check_limits(self, folder: Path, limits: dict[str, Any] | None) -> None:
-        """Raise MirrorError if the mirror was made with a key that sees something else."""
-        if self.limits != limits:
-            before, now = (value and json.dumps(value, ensure_ascii=False) for value in (self.limits, limits))
-            raise MirrorError(
-                f"{folder} is the mirror of a key with other limits: {before or 'none'}, not {now or 'none'}; use "
-                "a key with the same limits, or another folder"
-            )
+    def is_of(self, folder: Path) -> bool:
+        """Return whether the folder has exactly these files. Forget those that were changed."""
+        names = self.files.keys() | interval_files(folder)
+        self.files = {name: record for name, record in self.files.items() if record.matches(folder / name)}
+        return names == self.files.keys()
 
     def save(self, folder: Path) -> None:
-        """Replace `manifest.json`, which is complete at any time, also after a power failure."""
-        text = json.dumps({"manifest": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=1)
-        new = folder / ".new" / MANIFEST
+        """Replace `manifest.json` and `datapackage.json`, which are complete at any time, also after a power failure.
+
+        The package too lists only files that are in the folder as they are described.
+        """
+        _save(folder / MANIFEST, {"manifest": _FORMAT, **asdict(self)})
+        _save(folder / PACKAGE, self._package())
+
+    def _package(self) -> dict[str, Any] | None:
+        """Return the files as a Data Package (https://specs.frictionlessdata.io), which has at least one."""
+        resources = []
+        for name, columns in _TABLES.items():
+            paths = sorted(path for path in self.files if path.startswith(name))
+            if paths:
+                path, record = paths[0], self.files[paths[0]]
+                fields = [{"name": column, "type": _TYPES.get(column, "string")} for column in columns]
+                schema = {"fields": fields, "primaryKey": _KEYS[name]}
+                proof: dict[str, Any] = {"path": path, "bytes": record.size, "hash": f"sha256:{record.sha256}"}
+                if name == "responses":
+                    proof = {"path": paths, "compression": "gz"}
+                resources.append({"name": name, **proof, "profile": "tabular-data-resource", **_CSV, "schema": schema})
+        name = re.sub("[^a-z0-9]+", "-", self.survey.lower()).strip("-") or "survey"
+        sources = [{"title": self.survey, "path": self.url}]
+        return {"name": name, "title": self.survey, "sources": sources, "resources": resources} if resources else None
+
+
+def interval_files(folder: Path) -> list[str]:
+    """Return the names of the intervals' files. Raises MirrorError for other files that a reader would take for one."""
+    paths = [*(folder / "responses").glob("*.csv.gz")]
+    for path in paths:
+        if not _INTERVAL_FILE.fullmatch(path.name):
+            raise MirrorError(f"{path} is not part of the mirror, but looks like it: remove it")
+    return [f"responses/{path.name}" for path in paths]
+
+
+def _save(path: Path, contents: dict[str, Any] | None) -> None:
+    """Replace a file by JSON if it has something else, or delete it."""
+    text = f"{json.dumps(contents, ensure_ascii=False, indent=1)}\n".encode()
+    if contents is None:
+        path.unlink(missing_ok=True)
+    elif not path.exists() or path.read_bytes() != text:
+        new = path.parent / ".new" / path.name
         new.parent.mkdir(exist_ok=True)
         with opened(new, "wb") as file:
-            file.write(f"{text}\n".encode())
-        put(new, folder / MANIFEST)
+            file.write(text)
+        put(new, path)
 
 
 def _sha256(path: Path) -> str:

@@ -15,14 +15,13 @@ from ._digests import VERSION, count_in_codebook, digest_of, read_forms
 from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError, TransferError
 from ._files import open_gzip, open_locked, opened, put
 from ._http import Http, Result, parsed
-from ._manifest import MANIFEST, FileRecord, Manifest
+from ._manifest import MANIFEST, FileRecord, Manifest, interval_files
 from ._models import Changes, identity
 from ._parameters import FILTERS, Parameter
 from ._records import CSV, csv_records
 from ._transfer import ROUNDS, Transfer, fetch
 
 _LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
-_INTERVAL_FILE = re.compile(r"\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
 _START = re.compile(r"\d{4}-\d\d-\d\dT\d\d:00:00\.000Z", re.ASCII)
 _FORM_DATA, _CODEBOOK = "form-data.csv", "codebook.csv"
 
@@ -36,7 +35,7 @@ def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mappin
         raise ValueError(f"a mirror has no parameter {unknown[0]}; its filters are {', '.join(FILTERS)}")
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    _check_is_ours(folder)
+    check_is_ours(folder)
     with http.line.used(), open_locked(folder / ".lock") as lock:
         if lock is None:
             raise MirrorError(f"another process is updating {folder}")
@@ -47,9 +46,9 @@ def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mappin
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _check_is_ours(folder: Path) -> None:
+def check_is_ours(folder: Path) -> None:
     """Raise MirrorError for a folder with files that are not a mirror's, or with a link to another folder."""
-    for name in (".lock", ".new", "responses", MANIFEST):
+    for name in (".lock", ".new", ".changes", "responses", MANIFEST):
         if (folder / name).is_symlink():
             raise MirrorError(f"{folder / name} is a link: a mirror changes nothing outside its folder")
     if (folder / MANIFEST).exists():
@@ -80,8 +79,9 @@ class _Run:
         self._new = folder / ".new"  # files that are not verified yet
         self._length = _LENGTHS[interval]
         self._replaced: set[str] = set()
-        self._manifest = Manifest(http.url, None, survey, self._filters, interval)
-        self._manifest.load(folder)
+        copied: dict[str, Any] = {"url": http.url, "survey": survey, "filters": self._filters, "interval": interval}
+        self._manifest = Manifest.load(folder) or Manifest(account=None, **copied)
+        self._manifest.check(folder, **copied)
 
     def run(self) -> Changes:
         self._check_files()
@@ -92,7 +92,7 @@ class _Run:
             names = self._http.json("/surveys", {}, lambda body: [version["survey_name"] for version in body])
             if self._manifest.survey not in names:
                 raise
-            self._install({}, [*self._interval_files(), _FORM_DATA, _CODEBOOK])
+            self._install({}, [*interval_files(self._folder), _FORM_DATA, _CODEBOOK])
             return self._complete({}, None)
         finally:
             shutil.rmtree(self._new, ignore_errors=True)
@@ -103,6 +103,7 @@ class _Run:
             digests = self._request_digests({"If-None-Match": etag} if etag else {})
         except ServiceError as error:
             if error.status == 304 and etag:
+                self._manifest.save(self._folder)  # of a mirror that has no Data Package yet
                 return Changes((), (), ())
             raise
         self._check_key()
@@ -132,19 +133,11 @@ class _Run:
 
     def _check_files(self) -> None:
         """Forget files that were changed, and the ETag unless the folder is exactly what the manifest describes."""
-        files = self._manifest.files if self._manifest.version == VERSION else {}
-        unchanged = {name: record for name, record in files.items() if record.matches(self._folder / name)}
-        if self._manifest.files.keys() | self._interval_files() != unchanged.keys():
+        if self._manifest.version != VERSION:
+            self._manifest.files = {}
+        if not self._manifest.is_of(self._folder):
             self._manifest.etag = None
-        self._manifest.files = unchanged
         self._manifest.version = VERSION
-
-    def _interval_files(self) -> list[str]:
-        paths = [*(self._folder / "responses").glob("*.csv.gz")]
-        for path in paths:
-            if not _INTERVAL_FILE.fullmatch(path.name):
-                raise MirrorError(f"{path} is not part of the mirror, but looks like it: remove it")
-        return [f"responses/{path.name}" for path in paths]
 
     def _name_of(self, timestamp: str) -> str:
         return f"responses/{timestamp[: self._length]}.csv.gz"
@@ -172,8 +165,7 @@ class _Run:
     def _check_key(self) -> None:
         account, limits = self._http.json("/key", {}, identity)
         if self._manifest.account is not None:
-            self._manifest.check(self._folder, "account", account)
-            self._manifest.check_limits(self._folder, limits)
+            self._manifest.check(self._folder, account=account, limits=limits)
         self._manifest.account, self._manifest.limits = account, limits
 
     def _round(self, digests: _Digests) -> bool:
@@ -195,7 +187,7 @@ class _Run:
 
         starts = {self._name_of(start): start for start in digests.intervals}
         wanted = {name for name, start in starts.items() if stored.get(name) != digests.intervals[start]}
-        gone = [name for name in self._interval_files() if name not in starts]
+        gone = [name for name in interval_files(self._folder) if name not in starts]
         for name in (*wanted, *gone):  # with this form data, their digests may differ from the manifest's
             self._manifest.files.pop(name, None)
         try:

@@ -21,6 +21,8 @@ RESPONSE_COLUMNS = [
     *["parent_surveyid", "parent_shortcode", "surveyid", "flowid", "userid", "question_ref", "question_idx"],
     *["question_text", "response", "timestamp", "metadata", "ad_id", "pageid", "translated_response"],
 ]
+PRIMARY_KEY = ("surveyid", "timestamp", "userid", "question_ref")
+"""The columns whose values tell a response from all others."""
 WIDE_COLUMNS = ["userid", "parent_surveyid", "parent_shortcode", "flowid", "started", "ended", "attempts"]
 TIMING_COLUMNS = [
     *["answers", "corrections", "survey_duration"],
@@ -33,7 +35,6 @@ _CELL = re.compile(b"(%b)[,\n]" % _TEXT)
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
 # A text is in quotes if it is empty, or has a character that needs them.
 _WRITTEN = rb'(?:[^",\n\r]*|""|"(?=[^",\n\r]*(?:[,\n\r]|""))[^"]*(?:""[^"]*)*")'
-KEY_COLUMNS = ("surveyid", "userid", "question_ref", "timestamp")
 _OBJECT = re.compile(rb'\{.*"token":"([\w-]+)"}\n')  # not parsed, since it can have numbers that Python does not parse
 
 Key: TypeAlias = tuple[str, str, str, str]
@@ -94,7 +95,7 @@ def _csv_key(match: re.Match[bytes]) -> Key:
 
 def csv_without(omitted: Iterable[str]) -> Format:
     """Return the format of a CSV file without some of its columns, none of them of a key."""
-    cells = [b"(%b)" % _TEXT if name in KEY_COLUMNS else _TEXT for name in RESPONSE_COLUMNS if name not in omitted]
+    cells = [b"(%b)" % _TEXT if name in PRIMARY_KEY else _TEXT for name in RESPONSE_COLUMNS if name not in omitted]
     return Format("/responses/csv", True, _csv_end, re.compile(b",".join(cells) + b"(?:,%b)*\n" % _TEXT), _csv_key)
 
 

@@ -10,7 +10,7 @@ from ._errors import ServiceError, TransferError
 from ._http import Http, Response, Result, Retries, pieces
 from ._parameters import FILTERS, Parameter, texts
 from ._records import (
-    KEY_COLUMNS,
+    PRIMARY_KEY,
     RESPONSE_COLUMNS,
     Format,
     Key,
@@ -43,7 +43,7 @@ class Transfer:
 
     def __init__(self, http: Http, kind: Format, parameters: Mapping[str, Parameter], after: str | None = None) -> None:
         omitted = texts(parameters).get("omit", [])
-        if needed := {*omitted} & {*KEY_COLUMNS, "token"}:
+        if needed := {*omitted} & {*PRIMARY_KEY, "token"}:
             raise ValueError(f"omit cannot name {min(needed)}, by which a download knows that it is whole")
         self._http = http
         self._kind = csv_without(omitted) if kind.has_header else kind
