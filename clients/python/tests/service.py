@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ os.environ.update(SURVEY_EXPORT_URL=URL, SURVEY_EXPORT_KEY=KEY)  # for the progr
 DEMO_SURVEY = "Health & Habits 2026 – Saúde"
 EMPTY_SURVEY = "Pilot study (nobody asked yet)"
 
+CELL = re.compile(r'("(?:[^"]|"")*"|[^",\n]*)([,\n])')
 TEXTS = [
     *["", "NA", "007", 'a "quoted", one', "two\nlines\n", "Água, 水 💧", "null", "~", "x\r\ny", "\u2028", "=1+1", "\\N"]
 ]
@@ -37,6 +39,16 @@ def get(path: str, key: str = KEY, **parameters: str | list[str]) -> bytes:
     with urlopen(Request(url, headers={"Authorization": f"Bearer {key}"})) as response:
         body: bytes = response.read()
     return body
+
+
+def records_of(file: bytes) -> list[list[str | None]]:
+    """Parse a CSV file, in which an empty cell is a null."""
+    records: list[list[str | None]] = [[]]
+    for cell, end in CELL.findall(file.decode()):
+        records[-1].append(cell[1:-1].replace('""', '"') if cell.startswith('"') else cell or None)
+        if end == "\n":
+            records.append([])
+    return records[:-1]
 
 
 class Study:

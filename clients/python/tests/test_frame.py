@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import random
-import re
 import sys
 import warnings
 from pathlib import Path
@@ -15,11 +14,10 @@ import pyreadstat
 import pytest
 
 from answers import Answer, Create
-from service import DEMO_SURVEY, EMPTY_SURVEY, Fault, Proxy, Study, get
+from service import DEMO_SURVEY, EMPTY_SURVEY, Fault, Proxy, Study, get, records_of
 from survey_export import Client, NoResponsesError, Survey, SurveyExportError
 
 EXAMPLES = 200
-CELL = re.compile(r'("(?:[^"]|"")*"|[^",\n]*)([,\n])')
 
 
 def test_wide_has_the_labels_and_the_codebook(client: Client) -> None:
@@ -67,16 +65,6 @@ def test_names_the_package_that_is_not_installed(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(SurveyExportError, match=f"^{module} is not installed: run pip install {module}$"):
         call(client.survey(DEMO_SURVEY), *[] if call is Survey.frame else [tmp_path / "x"])
-
-
-def records_of(file: bytes) -> list[list[str | None]]:
-    """Parse a CSV file, in which an empty cell is a null."""
-    records: list[list[str | None]] = [[]]
-    for cell, end in CELL.findall(file.decode()):
-        records[-1].append(cell[1:-1].replace('""', '"') if cell.startswith('"') else cell or None)
-        if end == "\n":
-            records.append([])
-    return records[:-1]
 
 
 def random_parameters(randomness: random.Random, study: Study) -> dict[str, Any]:

@@ -10,9 +10,13 @@ from importlib.metadata import version
 
 from ._client import Client, Survey
 from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError, TransferError
-from ._models import Changes, Choice, Day, Form, FormVersion, Key, KeyLimits, Question, Summary, SurveyInfo
+from ._models import Change, Changes, Choice, Day, Form, FormVersion, Key, KeyLimits, Question, Summary, SurveyInfo
+from ._records import PRIMARY_KEY, RESPONSE_COLUMNS
 
 __all__ = [
+    "PRIMARY_KEY",
+    "RESPONSE_COLUMNS",
+    "Change",
     "Changes",
     "Choice",
     "Client",

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ._changes import changes
 from ._download import download
 from ._frame import answers, frame
 from ._http import Http
 from ._labels import save_spss, save_stata
 from ._mirror import mirror
-from ._models import Changes, Key, Question, Summary, SurveyInfo, codebook, key, loads, summary, surveys
+from ._models import Change, Changes, Key, Question, Summary, SurveyInfo, codebook, key, loads, summary, surveys
 from ._parameters import Parameter, texts
 from ._records import NDJSON
 from ._transfer import Transfer
@@ -236,6 +238,33 @@ class Survey:
             ('2026-03-14T00:00:00.000Z',)
         """
         return mirror(self._http, self.name, Path(folder), interval, texts(filters))
+
+    def changes(self, folder: str | os.PathLike[str]) -> AbstractContextManager[Iterator[Change]]:
+        """Yield the responses that were inserted, updated or deleted in a mirror, for a copy in a database.
+
+        They are in the order of their times, each once. At first, all responses are inserted. Changes are confirmed
+        when the `with` block ends without an exception, after they were read to the end. Until then they come again,
+        with those that later runs of `mirror` made: whatever part of them was applied, the copy is exact once all
+        have been. So insert or replace the row with the same `PRIMARY_KEY`, or delete it, if it is there.
+
+        Args:
+            folder: a folder in which `mirror` was completed. Until the block ends, it is locked.
+
+        Raises:
+            MirrorError: the folder is not a mirror of this survey, is not as a run of `mirror` leaves it, or is used
+                by another process; or a file in its `.changes` is damaged.
+            OSError: a file cannot be written.
+
+        Cost: no request. The SHA-256 of each file, and the reading of those that changed. Memory does not grow with
+        the responses. The files that were replaced stay in `.changes` until the changes are confirmed.
+
+        Example:
+            >>> survey.mirror("data/")
+            >>> with survey.changes("data/") as changes:
+            ...     for change in changes:
+            ...         print(change.kind, change.key, change.row["response"])
+        """
+        return changes(Path(folder), self._http.url, self.name)
 
     def frame(self, **parameters: Parameter) -> pandas.DataFrame:
         """Return the responses as a pandas data frame in which every column is text.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,21 @@ class Changes:
     added: tuple[str, ...]
     changed: tuple[str, ...]
     removed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A response that was inserted, updated or deleted since the changes were last confirmed.
+
+    Attributes:
+        kind: "inserted", "updated" or "deleted".
+        key: the values of `PRIMARY_KEY` in the row.
+        row: the response, with the columns of a CSV file, as texts and None; if it was deleted, as it was before.
+    """
+
+    kind: Literal["inserted", "updated", "deleted"]
+    key: tuple[str, ...]
+    row: dict[str, str | None]
 
 
 def _integer(digits: str) -> int | Decimal:

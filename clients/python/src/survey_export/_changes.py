@@ -1,0 +1,107 @@
+"""The responses that runs of `mirror` changed, until they are confirmed."""
+
+from __future__ import annotations
+
+import filecmp
+import gzip
+import heapq
+import itertools
+import os
+import shutil
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Literal, TypeAlias, cast
+
+from ._errors import MirrorError, TransferError
+from ._files import open_locked
+from ._manifest import Manifest
+from ._mirror import check_is_ours
+from ._models import Change
+from ._records import CSV, PRIMARY_KEY, RESPONSE_COLUMNS, Key, cells, csv_table, value
+
+_Record: TypeAlias = tuple[Key, int, bytes]
+"""A response's position, the number of the version that has it, and its bytes."""
+
+
+@contextmanager
+def changes(folder: Path, url: str, survey: str) -> Generator[Iterator[Change]]:
+    """Yield what changed since the confirmed version. See `Survey.changes`."""
+    check_is_ours(folder)
+    with open_locked(folder / ".lock") as lock:
+        if lock is None:
+            raise MirrorError(f"another process is using {folder}")
+        manifest = Manifest.load(folder)
+        if manifest:
+            manifest.check(folder, url=url, survey=survey)
+        if not manifest or not manifest.is_of(folder):
+            raise MirrorError(f"{folder} is not as a run of mirror leaves it: run mirror first")
+        versions = _add_version(folder / ".changes", folder / "responses")
+        is_read = []
+
+        def read() -> Iterator[Change]:
+            for name in sorted({path.name for version in versions for path in version.iterdir()}):
+                yield from _compare([version / name for version in versions])
+            is_read.append(True)
+
+        yield read()
+        if is_read:
+            for version in versions[:-1]:
+                shutil.rmtree(version.rename(version.with_name(f"old{version.name}")))
+
+
+def _add_version(folder: Path, responses: Path) -> list[Path]:
+    """Return the folders of the versions: the confirmed one, those that were yielded since, and the present one."""
+    for rest in folder.glob("[!0-9]*"):
+        shutil.rmtree(rest)
+    (folder / "new").mkdir(parents=True)
+    for path in responses.glob("*.csv.gz"):
+        try:
+            os.link(path, folder / "new" / path.name)
+        except OSError:  # a file system without hard links
+            shutil.copyfile(path, folder / "new" / path.name)
+    versions = sorted(folder.glob("[0-9]*"), key=lambda version: int(version.name))
+    if not versions:  # nothing was confirmed yet
+        versions = [folder / "0"]
+        versions[0].mkdir()
+    version = folder / str(int(versions[-1].name) + 1)
+    return [*versions, (folder / "new").rename(version)]
+
+
+def _compare(versions: list[Path]) -> Iterator[Change]:
+    """Yield what differs between the versions of a file, which a version can lack. The last one is the present one."""
+    files = [versions[0], *(file for before, file in itertools.pairwise(versions) if not _are_equal(before, file))]
+    if len(files) == 1:
+        return
+    records = heapq.merge(*itertools.starmap(_records, enumerate(files)), key=lambda record: record[0][0])
+    for _, at_one_time in itertools.groupby(records, lambda record: record[0][0]):
+        found: dict[Key, dict[int, bytes]] = {}
+        for key, version, record in at_one_time:
+            found.setdefault(key, {})[version] = record
+        for of_versions in found.values():
+            if len(of_versions) < len(files) or len({*of_versions.values()}) > 1:
+                last = max(of_versions)
+                kind: Literal["inserted", "updated", "deleted"]
+                kind = "deleted" if last < len(files) - 1 else "updated" if 0 in of_versions else "inserted"
+                texts = [None if (text := value(cell)) is None else text.decode() for cell in cells(of_versions[last])]
+                row = dict(zip(RESPONSE_COLUMNS, texts, strict=True))
+                yield Change(kind, tuple(row[name] or "" for name in PRIMARY_KEY), row)
+
+
+def _are_equal(one: Path, other: Path) -> bool:
+    if not (one.exists() and other.exists()):
+        return one.exists() == other.exists()
+    return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
+
+
+def _records(version: int, path: Path) -> Iterator[_Record]:
+    if path.exists():
+        try:
+            with cast(IO[bytes], gzip.open(path)) as file:
+                for record in csv_table(file, RESPONSE_COLUMNS):
+                    yield CSV.keys(record)[0], version, record
+        except (TransferError, EOFError, OSError, zlib.error):
+            root = path.parent.parent
+            message = f"{path} is damaged: delete {root}, and all responses are inserted again, into an empty table"
+            raise MirrorError(message) from None

@@ -1,0 +1,124 @@
+"""What runs of `mirror` changed, row by row."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from service import DEMO_SURVEY, Study, records_of
+from survey_export import PRIMARY_KEY, Change, Client, MirrorError, Survey
+
+Table: TypeAlias = dict[tuple[str | None, ...], dict[str, str | None]]
+"""Rows by their primary keys."""
+
+
+def table_of(study: Study) -> Table:
+    header, *records = records_of(study.export())
+    rows = [dict(zip(map(str, header), record, strict=True)) for record in records]
+    return {tuple(row[name] for name in PRIMARY_KEY): row for row in rows}
+
+
+def apply(change: Change, table: Table) -> None:
+    if change.kind == "deleted":
+        table.pop(change.key, None)
+    else:
+        table[change.key] = change.row
+
+
+class StoppedError(Exception):
+    """The program that reads the changes ends."""
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_table_stays_exact(
+    study: Study, survey: Survey, tmp_path: Path, randomness: random.Random, rounds: int, has_links: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Also if the program ends after some changes, before it confirms them, and the survey changes once more."""
+    if not has_links:
+        monkeypatch.setattr("os.link", lambda *_: Path("/dev/full").write_text("x"))
+    table: Table = {}
+    confirmed: Table = {}
+    is_confirmed = True
+    for _ in range(rounds * 2):
+        for _ in range(randomness.randrange(4)):
+            study.change()
+        survey.mirror(tmp_path)
+        limit = randomness.choice([9999, randomness.randrange(200), randomness.randrange(20)])
+        found: list[Change] = []
+        is_whole = False
+        with suppress(StoppedError), survey.changes(tmp_path) as changes:
+            for change in changes:
+                if len(found) == limit:
+                    if randomness.random() < 0.5:
+                        raise StoppedError
+                    break
+                found.append(change)
+                apply(change, table)
+            else:
+                is_whole = True
+        if not is_whole:
+            is_confirmed = False
+            continue
+        after = table_of(study)
+        assert table == after
+        keys = {"inserted": after.keys() - confirmed.keys(), "deleted": confirmed.keys() - after.keys(),
+                "updated": {key for key in after if confirmed.get(key, after[key]) != after[key]}}  # fmt: skip
+        for kind, expected in keys.items():
+            of_kind = [change.key for change in found if change.kind == kind]
+            assert {*of_kind} >= expected
+            assert not is_confirmed or sorted(of_kind) == sorted(map(tuple, expected))
+        times = [change.row["timestamp"][:-1] for change in found if change.row["timestamp"]]
+        assert times == sorted(times)
+        confirmed, is_confirmed = after, True
+    study.delete()
+    survey.mirror(tmp_path)
+    for kinds in ({"deleted"}, set()):
+        with survey.changes(tmp_path) as changes:
+            found = [*changes]
+        assert {change.kind for change in found} == kinds
+    assert len([*(tmp_path / ".changes").iterdir()]) == 1
+
+
+def test_changes_come_again_until_they_are_confirmed(study: Study, survey: Survey, tmp_path: Path) -> None:
+    survey.mirror(tmp_path)
+    with survey.changes(tmp_path) as changes:
+        first = [next(changes) for _ in range(9)]
+    with suppress(StoppedError), survey.changes(tmp_path) as changes:
+        again = [*changes]
+        raise StoppedError
+    assert again[:9] == first
+    # The database may have what a survey no longer has and never had at a time that was confirmed.
+    study.delete()
+    survey.mirror(tmp_path)
+    with survey.changes(tmp_path) as changes:
+        assert [(change.kind, change.key) for change in changes] == [("deleted", change.key) for change in again]
+
+
+def test_refuses_folders_without_the_survey(client: Client, tmp_path: Path) -> None:
+    survey, folder = client.survey(DEMO_SURVEY), tmp_path / "data"
+
+    def assert_refused(message: str, survey: Survey = survey) -> None:
+        with pytest.raises(MirrorError, match=message), survey.changes(folder) as changes:
+            next(changes)
+
+    folder.mkdir()
+    assert_refused("run mirror first")
+    survey.mirror(folder, "month")
+    assert_refused("is the mirror of survey", client.survey("another"))
+    with survey.changes(folder) as changes:
+        with pytest.raises(MirrorError, match="another process"):
+            survey.mirror(folder, "month")
+        assert_refused("another process")
+        assert len([*changes]) == survey.summary().responses
+    last = max((folder / "responses").iterdir())
+    last.write_bytes(last.read_bytes() + b"x")
+    assert_refused("run mirror first")
+    survey.mirror(folder, "month")
+    assert_refused("is damaged: delete .*changes, and all responses are inserted again")
+    last.unlink()
+    assert_refused("run mirror first")
