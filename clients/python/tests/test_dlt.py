@@ -1,0 +1,104 @@
+"""The example of `docs/sync.md`, with dlt and DuckDB."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import random
+import re
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from mirrors import CSV, FORM_DATA
+from service import KEY, URL, Study, records_of
+from survey_export import RESPONSE_COLUMNS, Client
+from survey_export._digests import FORM_COLUMNS
+
+DOCS = Path(__file__).parents[3] / "docs" / "sync.md"
+PHASES = ["mirror", "changes", "extract", "normalize", "load", "confirm"]
+OPERATIONS = ["open", "os.mkdir", "os.rmdir", "os.rename", "os.remove", "os.link"]
+EDITS = 60
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module with the example."""
+    [code] = re.findall(r"```python\n((?:(?!```).)*?import dlt.*?)```", DOCS.read_text(), re.DOTALL)
+    (tmp_path / "dlt_example.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("RUNTIME__DLTHUB_TELEMETRY", "false")
+    return importlib.import_module("dlt_example")
+
+
+def load(example: Any, name: str, folder: Path, phase: str = "", number: int = 0) -> None:
+    """Run the example. Kill this process before so many operations on files after a phase has begun."""
+    survey = Client(URL, KEY).survey(name)
+    destination = example.dlt.destinations.duckdb(str(folder / "survey_export.duckdb"))
+    pipeline = example.dlt.pipeline(
+        "survey_export", destination=destination, dataset_name="survey", pipelines_dir=str(folder / "pipelines")
+    )
+    left = iter(range(number))
+
+    def count(event: str, _: object) -> None:
+        if event in OPERATIONS and next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def arm(subject: Any, method: str, is_after: bool) -> None:
+        original = getattr(subject, method)
+
+        def run(*given: Any, **named: Any) -> Any:
+            result = original(*given, **named) if is_after else None
+            if not is_after or given:  # the first run has no data
+                sys.addaudithook(count)
+            return result if is_after else original(*given, **named)
+
+        setattr(subject, method, run)
+
+    if phase == "confirm":
+        arm(pipeline, "run", is_after=True)
+    elif phase:
+        arm(survey if phase in ("mirror", "changes") else pipeline, phase, is_after=False)
+    example.load(survey, folder / "data", pipeline)
+
+
+def test_a_database_is_exact_after_edits_and_kills(
+    example: Any, study: Study, tmp_path: Path, randomness: random.Random
+) -> None:
+    fork = multiprocessing.get_context("fork")
+
+    def run(*given: Any) -> int | None:
+        process = fork.Process(target=load, args=(example, study.name, tmp_path, *given))
+        process.start()
+        process.join()
+        return process.exitcode
+
+    for number in range(EDITS // 5):
+        for _ in range(5):
+            study.change()
+        if number == EDITS // 10:
+            study.delete()
+        phase = PHASES[number % len(PHASES)]
+        assert run(phase, randomness.randrange(1, 12)) == -signal.SIGKILL, phase
+        if number % 3 == 2:
+            study.add(["2026-03-05"], 3)
+            assert run() == 0
+            assert rows_in(tmp_path) == [
+                sorted(records_of(study.export(path))[1:], key=repr) for path in (CSV, FORM_DATA)
+            ]
+    study.delete()
+    assert run() == 0
+    assert rows_in(tmp_path) == [[], []]
+
+
+def rows_in(folder: Path) -> list[list[list[str | None]]]:
+    """Return the rows of both tables, without the columns of dlt."""
+    with duckdb.connect(str(folder / "survey_export.duckdb"), read_only=True) as connection:
+        tables = [(RESPONSE_COLUMNS, "responses"), (FORM_COLUMNS, "form_versions")]
+        queries = [f"select {', '.join(columns)} from survey.{table}" for columns, table in tables]
+        return [sorted(map(list, connection.execute(query).fetchall()), key=repr) for query in queries]
