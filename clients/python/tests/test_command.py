@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pyreadstat
 import pytest
 
-from service import DEMO_SURVEY, KEY, Fault, Proxy, get
+from service import DEMO_SURVEY, KEY, URL, Fault, Proxy, get
 from survey_export import Client, __version__
 from survey_export._cli import main
 
@@ -52,10 +53,26 @@ def test_download(tmp_path: Path, run: Run) -> None:
     expected = get("/responses/csv", survey=DEMO_SURVEY, since="2026-01-08", userid="9272908327168660", layout="wide")
     assert gzip.decompress(path.read_bytes()) == expected
     described = json.loads(printed(run("download", DEMO_SURVEY, str(path), "--json")))
-    assert described == {"file": str(path), "bytes": path.stat().st_size}
+    assert described == {"file": str(path), "records": 3921, "bytes": path.stat().st_size}
     assert "w.csv.gz: 0 records, " in printed(run("download", DEMO_SURVEY, str(path), "--since", "2100-01-01"))
     summary = f"-: 1 records, {len(expected):,} bytes\n"
-    assert run("download", DEMO_SURVEY, "-", *filters) == (0, expected.decode(), summary)
+    assert run("download", *filters, DEMO_SURVEY, "--url", URL, "-") == (0, expected.decode(), summary)
+
+
+@pytest.mark.parametrize(("name", "read"), [("r.dta", pyreadstat.read_dta), ("r.sav", pyreadstat.read_sav)])
+def test_download_of_a_labelled_file(tmp_path: Path, run: Run, name: str, read: Any) -> None:
+    path = tmp_path / name
+    line = printed(run("download", "--shortcode", "healthfood", DEMO_SURVEY, str(path), "--repeats", "first"))
+    assert line == f"{path}: {len(read(path)[0])} records, {path.stat().st_size:,} bytes\n"
+
+
+def test_answers(run: Run) -> None:
+    water = ["--column", "healthfood.water", "--top", "2"]
+    assert printed(run("--url", URL, "answers", *water, DEMO_SURVEY)) == (
+        "healthfood.water\t124\tA\nhealthfood.water\t113\tC\nhealthfood.water\t110\t(others)\n"
+    )
+    rows = json.loads(printed(run("--json", "answers", DEMO_SURVEY, *water, "--value", "label")))
+    assert rows == Client().survey(DEMO_SURVEY).answers(column=water[1], top=2, value="label").to_dict("records")
 
 
 @pytest.fixture
@@ -129,15 +146,14 @@ def test_codebook(run: Run) -> None:
 @pytest.mark.parametrize(
     ("status", "arguments", "env", "message"),
     [
-        (1, ["surveys"], {"SURVEY_EXPORT_KEY": ""}, "SURVEY_EXPORT_KEY"),
+        (2, ["surveys"], {"SURVEY_EXPORT_KEY": ""}, "SURVEY_EXPORT_KEY"),
         (1, ["surveys"], {"SURVEY_EXPORT_KEY": "sres_x"}, "Invalid Token."),
-        (1, ["surveys"], {"SURVEY_EXPORT_URL": ""}, "SURVEY_EXPORT_URL"),
-        (1, ["surveys"], {"SURVEY_EXPORT_URL": "https://x:abc"}, "URL of the service"),
-        (1, ["surveys"], {"ALL_PROXY": "socks5://x"}, "httpx[socks]"),
-        (1, ["codebook", DEMO_SURVEY, *["--userid=" + "7" * 9000] * 9], {}, "too long"),
-        (1, ["download", DEMO_SURVEY, "r.txt"], {}, "must end in"),
-        (1, ["download", DEMO_SURVEY, "r.dta"], {}, "save_stata"),
-        (1, ["download", DEMO_SURVEY, "r.sav"], {}, "save_spss"),
+        (2, ["surveys"], {"SURVEY_EXPORT_URL": ""}, "SURVEY_EXPORT_URL"),
+        (2, ["surveys"], {"SURVEY_EXPORT_URL": "https://x:abc"}, "URL of the service"),
+        (2, ["surveys"], {"ALL_PROXY": "socks5://x"}, "httpx[socks]"),
+        (2, ["codebook", DEMO_SURVEY, *["--userid=" + "7" * 9000] * 9], {}, "too long"),
+        (2, ["download", DEMO_SURVEY, "r.txt"], {}, "must end in"),
+        (2, ["download", DEMO_SURVEY, "r.dta", "--layout", "long"], {}, "layout must be wide"),
         (1, ["download", DEMO_SURVEY, "missing/r.csv"], {}, "no folder missing"),
         (1, ["download", DEMO_SURVEY, "/dev/full/r.csv"], {}, "no folder /dev/full"),
         (1, ["mirror", "no such survey", "data"], {}, "No responses were found"),
@@ -161,7 +177,7 @@ def test_failures(status: int, arguments: list[str], env: dict[str, str], messag
 
 def test_help(run: Run) -> None:
     assert printed(run("--version")) == f"survey-export {__version__}\n"
-    assert "whose ending selects the format" in " ".join(printed(run("download", "--help")).split())
+    assert ".dta or .sav, is the format" in " ".join(printed(run("download", "--help")).split())
     assert "created if it is missing" in " ".join(printed(run("mirror", "--help")).split())
 
 

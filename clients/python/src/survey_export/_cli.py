@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from ._client import Client
 from ._errors import SurveyExportError
+from ._frame import answer_rows
 from ._parameters import Parameter
 
 _Output: TypeAlias = tuple[Any, list[str]]
@@ -24,7 +25,7 @@ _Output: TypeAlias = tuple[Any, list[str]]
 
 _ARGUMENTS = {
     "survey": "the survey's name, as `survey-export surveys` lists it",
-    "file": "the file to write, whose ending selects the format: .csv, .ndjson (also .gz) or .xlsx; - prints CSV",
+    "file": "the file to write; its ending, .csv, .ndjson (also .gz), .xlsx, .dta or .sav, is the format; - prints CSV",
     "folder": "the folder of the copy, created if it is missing; each survey and selection needs its own",
 }
 _FILTERS = {
@@ -34,18 +35,26 @@ _FILTERS = {
     "shortcode": "responses to this form; repeatable",
     "userid": "responses of this participant; repeatable",
 }
-_FORMATS = {
-    "layout": "long or wide (.csv, .xlsx)",
+_RECORDS = {
     "value": "wide layout: response, translated, translated_label or label",
     "repeats": "wide layout: last, first or drop",
     "columns": "wide layout: form_question or question",
+    "require_metadata": "wide layout: leave out participants without this key; repeatable",
+    "require_question": "wide layout: leave out participants without an answer to this question; repeatable",
+}
+_FORMATS = {
+    "layout": "long or wide (.csv, .xlsx); files for Stata (.dta) and SPSS (.sav) are wide",
+    **_RECORDS,
     "metadata": "a key of the metadata, which becomes a column; repeatable",
     "arm": "a treatment arm such as seed_2, which becomes a column; repeatable",
     "omit": "long layout: leave out this column; repeatable",
-    "require_metadata": "wide layout: leave out participants without this key; repeatable",
-    "require_question": "wide layout: leave out participants without an answer to this question; repeatable",
     "timing": "wide layout: true adds how long the answers took",
     "numbers": "wide layout of .xlsx: true makes numbers of answers that are all numbers",
+}
+_ANSWERS = {
+    **_RECORDS,
+    "column": "only the answers in this column of the wide layout; repeatable",
+    "top": "how many answers to list for each question (default: 20)",
 }
 
 
@@ -55,8 +64,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command. Return its exit status: 0, or 1 after one sentence on stderr. Wrong arguments exit with 2."""
-    options = _parser().parse_args(arguments)
+    """Run the command. Return its exit status: 0, or 1 after one sentence on stderr, or 2 if an argument is wrong."""
+    options = _parser().parse_args(arguments, argparse.Namespace(url=None, json=False, file=None))
     try:
         with Client(options.url) as client:
             value, lines = options.run(client, options)
@@ -69,37 +78,40 @@ def main(arguments: list[str] | None = None) -> int:
         return _failed("interrupted; the next run continues")
     except SurveyExportError as error:
         return _failed(f"{error} (request {error.request_id})" if error.request_id else str(error))
-    except (OSError, ValueError) as error:
+    except (OSError, UnicodeError) as error:
         # If stdout is full, what it still holds would fail again when Python exits, with status 120.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # as in `survey-export surveys | head`
             return 0
         return _failed(str(error))
+    except ValueError as error:
+        return _failed(str(error), 2)
     return 0
 
 
-def _failed(reason: str) -> int:
+def _failed(reason: str, status: int = 1) -> int:
     print(f"survey-export: {' '.join(reason.split())}", file=sys.stderr)
-    return 1
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
+    everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)  # before and after the name of a command
+    everywhere.add_argument("--url", help="where the service is; by default the environment variable SURVEY_EXPORT_URL")
+    everywhere.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
+    everywhere.add_argument("--version", action="version", version=f"survey-export {version('survey-export')}")
     parser = _Parser(
         prog="survey-export",
         description="Downloads survey responses. Your API key is read from the environment variable SURVEY_EXPORT_KEY.",
+        parents=[everywhere],
     )
-    parser.add_argument("--version", action="version", version=f"survey-export {version('survey-export')}")
-    parser.add_argument("--url", help="where the service is; by default the environment variable SURVEY_EXPORT_URL")
-    parser.set_defaults(file=None)
-    commands = parser.add_subparsers(required=True, metavar="surveys | download | mirror | codebook")
+    commands = parser.add_subparsers(required=True, metavar="surveys | download | mirror | codebook | answers")
 
     def add(name: str, run: Callable[..., _Output], about: str, *names: str, **parameters: str) -> Any:
-        command = commands.add_parser(name, help=about, description=about)
+        command = commands.add_parser(name, help=about, description=about, parents=[everywhere])
         for argument in names:
             command.add_argument(argument, help=_ARGUMENTS[argument])
         for parameter, meaning in parameters.items():
             command.add_argument(f"--{parameter.replace('_', '-')}", action="append", help=meaning)
-        command.add_argument("--json", action="store_true", help="print JSON")
         command.set_defaults(run=run)
         return command
 
@@ -108,12 +120,13 @@ def _parser() -> argparse.ArgumentParser:
     command = add("mirror", _mirror, "bring a copy of a survey up to date", "survey", "folder", **_FILTERS)
     command.add_argument("--interval", choices=["day", "hour", "month"], default="day", help="default: day")
     add("codebook", _codebook, "list the questions of a survey", "survey", **_FILTERS)
+    add("answers", _answers, "list how many records have each answer", "survey", **_FILTERS, **_ANSWERS)
     return parser
 
 
 def _parameters(options: argparse.Namespace) -> dict[str, Parameter]:
     given = vars(options)
-    return {name: given[name] for name in (*_FILTERS, *_FORMATS) if given.get(name)}
+    return {name: given[name] for name in (*_FILTERS, *_FORMATS, *_ANSWERS) if given.get(name)}
 
 
 def _surveys(client: Client, _: argparse.Namespace) -> _Output:
@@ -130,7 +143,8 @@ def _download(client: Client, options: argparse.Namespace) -> _Output:
             with path.open("rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
         size = path.stat().st_size
-    return {"file": options.file, "bytes": size}, [f"{options.file}: {records:,} records, {size:,} bytes"]
+    described = {"file": options.file, "records": records, "bytes": size}
+    return described, [f"{options.file}: {records:,} records, {size:,} bytes"]
 
 
 def _mirror(client: Client, options: argparse.Namespace) -> _Output:
@@ -143,3 +157,9 @@ def _codebook(client: Client, options: argparse.Namespace) -> _Output:
     questions = client.survey(options.survey).codebook(**_parameters(options))
     lines = [f"{entry.column}\t{entry.responses}\t{' '.join(entry.question_text.split())}" for entry in questions]
     return [asdict(question) for question in questions], lines
+
+
+def _answers(client: Client, options: argparse.Namespace) -> _Output:
+    rows = answer_rows(client._http, {"survey": options.survey, **_parameters(options)})
+    texts = ["(others)" if row["value"] is None else " ".join(row["value"].split()) for row in rows]
+    return rows, [f"{row['column']}\t{row['records']}\t{text}" for row, text in zip(rows, texts, strict=True)]

@@ -176,11 +176,11 @@ class Survey:
     def download(self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter) -> int:
         """Download the responses into a file, which gets its name only when it is complete.
 
-        The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, or `.xlsx`. If the connection
-        breaks, or the program is stopped and run again, the download resumes after the last complete record of the
-        `.part` file beside it; a wide file and a workbook start again. The file is complete if it has each response
-        once, in order, and as many as the service counts; a wide file, as many participants as the summary.
-        Returns the number of records.
+        The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, `.xlsx`, or `.dta` or `.sav`, as
+        `save_stata` and `save_spss` write them. If the connection breaks, or the program is stopped and run again, the
+        download resumes after the last complete record of the `.part` file beside it; workbooks and the wide layout
+        start again. The file is complete if it has each response once, in order, and as many as the service counts;
+        a wide file, as many participants as the summary. Returns the number of records.
 
         Args:
             path: the file, which is replaced if it exists.
@@ -201,7 +201,9 @@ class Survey:
         Example:
             >>> survey.download("food.xlsx", layout="wide", value="label", shortcode="food")
         """
-        return download(self._http, Path(path), self._selection(parameters), progress=progress)
+        write = {".dta": save_stata, ".sav": save_spss}.get(Path(path).suffix, download)
+        with self._http.line.used(progress):
+            return write(self._http, Path(path), self._selection(parameters))
 
     def mirror(
         self, folder: str | os.PathLike[str], interval: Literal["day", "hour", "month"] = "day", **filters: Parameter
@@ -297,7 +299,7 @@ class Survey:
         """
         return answers(self._http, {**self._selection(parameters), "top": [str(top)]})
 
-    def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
+    def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> int:
         """Save the wide layout as a file for Stata 14 or newer, with the questions' texts as variable labels.
 
         A question whose answers are all letters that its text lists becomes 1, 2, 3 … with value labels. All
@@ -306,7 +308,7 @@ class Survey:
         choices under the same letters, it has no value labels, and there is a warning.
 
         The parameters are filters, and those of the wide layout. An existing file is replaced once the new one is
-        complete.
+        complete. Returns the number of records.
 
         Raises, besides what `Survey` lists:
             SurveyExportError: pandas or pyreadstat is not installed (`pip install pandas pyreadstat`); there is
@@ -319,13 +321,13 @@ class Survey:
         Example:
             >>> survey.save_stata("responses.dta", repeats="first")
         """
-        save_stata(self._http, Path(path), self._selection(parameters))
+        return save_stata(self._http, Path(path), self._selection(parameters))
 
-    def save_spss(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
+    def save_spss(self, path: str | os.PathLike[str], **parameters: Parameter) -> int:
         """Save the wide layout as an SPSS file, with the questions' texts as variable labels.
 
         All columns are text, in which a missing answer and an empty one are the same, and spaces at the end are
         lost. Letters that a question's text lists have value labels. Names and labels are as in `save_stata`, within
-        the limits of SPSS, and so are the parameters, errors and cost.
+        the limits of SPSS, and so are the parameters, result, errors and cost.
         """
-        save_spss(self._http, Path(path), self._selection(parameters))
+        return save_spss(self._http, Path(path), self._selection(parameters))

@@ -22,7 +22,7 @@ from ._transfer import ROUNDS, CountError, Transfer, added_columns, count_respon
 from ._wide import count_csv, count_workbook
 
 
-def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, progress: bool | None) -> int:
+def download(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int:
     """Download a file that gets its name only when it is complete. Return the number of its records.
 
     Until then its uncompressed bytes are in a file beside it, which is named for the selection: a download with
@@ -31,14 +31,12 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
     compressed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if compressed else path.suffix
     if suffix not in (".csv", ".ndjson", ".xlsx") or (suffix == ".xlsx" and compressed):
-        other = {".dta": "; save_stata writes files for Stata", ".sav": "; save_spss writes files for SPSS"}
-        hint = other.get(suffix, "")
-        raise ValueError(f"the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz or .xlsx{hint}")
+        raise ValueError("the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz, .xlsx, .dta or .sav")
     check_folder(path)
 
     selection = json.dumps([http.url, *http.json("/key", {}, identity), suffix, sorted(query(parameters))])
     part = path.with_name(f"{path.name}.{hashlib.sha256(selection.encode()).hexdigest()[:8]}.part")
-    with http.line.used(progress), open_locked(part) as file:
+    with open_locked(part) as file:
         if file is None:
             raise SurveyExportError(f"another process is downloading {path}")
         try:

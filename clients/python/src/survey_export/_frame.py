@@ -35,13 +35,19 @@ def frame(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
 def answers(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     """Implement `Survey.answers`."""
     pandas = require("pandas")
+    rows = answer_rows(http, parameters)
+    table = pandas.DataFrame(rows, columns=["column", "shortcode", "question_ref", "value", "records"])
+    return table.astype(dict.fromkeys(table.columns[:-1], "string") | {"records": "Int64"})
+
+
+def answer_rows(http: Http, parameters: Mapping[str, Parameter]) -> list[dict[str, Any]]:
+    """Return the rows of the CSV file of `/responses/answers`. The value of any other answer is None."""
     rows = []
     for question in http.json("/responses/answers", parameters, lambda body: body["questions"]):
         others = [{"value": None, "records": question["other"]}] if question["other"] else []
         names = {name: question[name] for name in ("column", "shortcode", "question_ref")}
         rows += [names | counted for counted in [*question["values"], *others]]
-    table = pandas.DataFrame(rows, columns=["column", "shortcode", "question_ref", "value", "records"])
-    return table.astype(dict.fromkeys(table.columns[:-1], "string") | {"records": "Int64"})
+    return rows
 
 
 def codebook_of(http: Http, parameters: Mapping[str, Parameter]) -> list[Question]:

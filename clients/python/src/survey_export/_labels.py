@@ -38,7 +38,7 @@ class Variable:
     answers: pandas.Series[Any]
 
 
-def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> None:
+def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int:
     """Implement `Survey.save_stata`."""
     pandas = require("pandas")
     with replacing(path) as part:
@@ -63,6 +63,7 @@ def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> N
             value_labels=value_labels,
             convert_strl=long_texts(widths, len(columns) - len(widths)),
         )
+    return len(variables[0].answers)
 
 
 def long_texts(widths: Mapping[str, int], others: int) -> list[str]:
@@ -79,7 +80,7 @@ def long_texts(widths: Mapping[str, int], others: int) -> list[str]:
     return names
 
 
-def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> None:
+def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int:
     """Implement `Survey.save_spss`."""
     pandas = require("pandas")
     pyreadstat = require("pyreadstat")
@@ -100,6 +101,7 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> No
             )
         except pyreadstat.ReadstatError as error:  # which does not have the reason
             raise OSError(errno.EIO, str(error), str(part)) from None
+    return len(variables[0].answers)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ class Line:
 
     def __init__(self) -> None:
         # A Windows program without a console has no stderr.
-        self._is_terminal = self._is_shown = bool(sys.stderr and sys.stderr.isatty())
+        self._is_shown = bool(sys.stderr and sys.stderr.isatty())
         self._text = ""
 
     def show(self, text: str) -> None:
@@ -25,11 +25,12 @@ class Line:
     @contextmanager
     def used(self, is_shown: bool | None = None) -> Generator[None]:
         """Leave the last text there in the end, and begin another line. `is_shown` replaces what stderr decides."""
-        self._is_shown = self._is_terminal if is_shown is None else is_shown
+        before = self._is_shown
+        self._is_shown = before if is_shown is None else is_shown
         try:
             yield
         finally:
             if self._text:
                 print(file=sys.stderr)
             self._text = ""
-            self._is_shown = self._is_terminal
+            self._is_shown = before
