@@ -47,11 +47,7 @@ class Client:
     """
 
     def __init__(self, url: str | None = None, key: str | None = None) -> None:
-        # The recipes' former names, SURVEY_API and SURVEY_KEY, are read for one more release.
-        self._http = Http(
-            _setting("URL", url, "SURVEY_EXPORT_URL", "SURVEY_API"),
-            _setting("key", key, "SURVEY_EXPORT_KEY", "SURVEY_KEY"),
-        )
+        self._http = Http(_setting("URL", url, "SURVEY_EXPORT_URL"), _setting("key", key, "SURVEY_EXPORT_KEY"))
 
     @property
     def url(self) -> str:
@@ -65,8 +61,6 @@ class Client:
             >>> limits = client.key().limits  # None for a key that sees everything of its account
         """
         return self._http.json("/key", {}, key)
-
-    account = key  # its name in earlier versions
 
     def surveys(self) -> list[SurveyInfo]:
         """Return the surveys that the key sees, with forms and versions, ordered by name. Cost: one small request."""
@@ -93,12 +87,11 @@ class Client:
         return f"Client({self.url!r})"
 
 
-def _setting(what: str, value: str | None, *names: str) -> str:
-    """Return a value, or else that of the first environment variable that has one, without white space around it."""
-    values = [os.environ.get(name, "") for name in names] if value is None else [value]
-    found = next(filter(None, map(str.strip, values)), None)
+def _setting(what: str, value: str | None, variable: str) -> str:
+    """Return a value, or else that of an environment variable, without white space around it."""
+    found = (os.environ.get(variable, "") if value is None else value).strip()
     if not found:
-        raise ValueError(f"pass the {what}, or set the environment variable {names[0]}")
+        raise ValueError(f"pass the {what}, or set the environment variable {variable}")
     return found
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # https://www.stata.com/manuals/rlimits.pdf, in bytes: a str#, and the width of a dataset, which has 8 of a strL.
-STR_LIMIT, ROW_LIMIT, STRL_WIDTH = 2045, 1_048_576, 8
+STR_LIMIT, ROW_LIMIT = 2045, 1_048_576
 
 
 @dataclass(frozen=True)
@@ -55,29 +55,16 @@ def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> i
                 columns[variable.name] = variable.answers.fillna("").astype(object)
                 # pandas 2 counts characters where the limit is in bytes.
                 widths[variable.name] = max(map(bytes_of, [" ", *columns[variable.name]]))
+        is_too_wide = len(columns) + sum(min(width, STR_LIMIT) for width in widths.values()) > ROW_LIMIT
         pandas.DataFrame(columns).to_stata(
             part,
             version=118,
             write_index=False,
             variable_labels={variable.name: variable.label for variable in variables},
             value_labels=value_labels,
-            convert_strl=long_texts(widths, len(columns) - len(widths)),
+            convert_strl=[name for name, width in widths.items() if width > STR_LIMIT or is_too_wide],
         )
     return len(variables[0].answers)
-
-
-def long_texts(widths: Mapping[str, int], others: int) -> list[str]:
-    """Return which variables have to be strLs so that the row fits, given the bytes of each one's longest text.
-
-    There are `others` variables of one byte besides.
-    """
-    row = others + sum(widths.values())
-    names = []
-    for name in sorted(widths, key=lambda name: widths[name], reverse=True):
-        if widths[name] > STR_LIMIT or row > ROW_LIMIT:
-            names.append(name)
-            row += STRL_WIDTH - widths[name]
-    return names
 
 
 def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int:

@@ -89,12 +89,12 @@ def unique_names(columns: list[str], program: Program) -> list[str]:
     # Columns whose names can stay as they are come first, so that no other column takes their names.
     for position in sorted(range(len(names)), key=lambda position: names[position] != columns[position]):
         whole = names[position]
-        name = fitting(whole, program.name_limit, program.size).rstrip(".")
+        name = cut(whole, program.name_limit, program.size).rstrip(".")
         base = program.same_name(name)
         while program.same_name(name) in taken:
             numbers[base] = numbers.get(base, 1) + 1
             suffix = f"_{numbers[base]}"
-            name = fitting(whole, program.name_limit - len(suffix), program.size) + suffix
+            name = cut(whole, program.name_limit - len(suffix), program.size) + suffix
         taken.add(program.same_name(name))
         names[position] = name
     return names
@@ -103,22 +103,9 @@ def unique_names(columns: list[str], program: Program) -> list[str]:
 def cut_label(text: str, limit: int, size: Callable[[str], int]) -> str:
     """Return the text as one line, which ends with an ellipsis if it had to be cut."""
     line = " ".join(part.strip() for part in text.splitlines())
-    return line if size(line) <= limit else f"{fitting(line, limit - size('…'), size)}…"
+    return line if size(line) <= limit else f"{cut(line, limit - size('…'), size)}…"
 
 
-def fitting(text: str, limit: int, size: Callable[[str], int]) -> str:
-    """Return the beginning of the text that is within the limit, and ends with a whole character."""
-    end = min(len(text), limit)
-    while end > 0 and (size(text[:end]) > limit or (end < len(text) and continues(text, end))):
-        end -= 1
-    return text[:end]
-
-
-def continues(text: str, position: int) -> bool:
-    """Return whether the position is within a character: at an accent, a vowel sign, or a joined emoji."""
-    joiner = "\u200d"
-    return (
-        unicodedata.category(text[position]).startswith("M")
-        or "\U0001f3fb" <= text[position] <= "\U0001f3ff"
-        or joiner in text[position - 1 : position + 1]
-    )
+def cut(text: str, limit: int, size: Callable[[str], int]) -> str:
+    """Return the beginning of the text that is within the limit."""
+    return text[:limit] if size is len else text.encode()[:limit].decode(errors="ignore")
