@@ -84,21 +84,6 @@ def test_a_table_stays_exact(
     assert len([*(tmp_path / ".changes").iterdir()]) == 1
 
 
-def test_changes_come_again_until_they_are_confirmed(study: Study, survey: Survey, tmp_path: Path) -> None:
-    survey.mirror(tmp_path)
-    with survey.changes(tmp_path) as changes:
-        first = [next(changes) for _ in range(9)]
-    with suppress(StoppedError), survey.changes(tmp_path) as changes:
-        again = [*changes]
-        raise StoppedError
-    assert again[:9] == first
-    # The database may have what a survey no longer has and never had at a time that was confirmed.
-    study.delete()
-    survey.mirror(tmp_path)
-    with survey.changes(tmp_path) as changes:
-        assert [(change.kind, change.key) for change in changes] == [("deleted", change.key) for change in again]
-
-
 def test_refuses_folders_without_the_survey(client: Client, tmp_path: Path) -> None:
     survey, folder = client.survey(DEMO_SURVEY), tmp_path / "data"
 

@@ -188,7 +188,7 @@ def test_nothing_to_list(run: Run) -> None:
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_failed_output(unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "survey_export", "surveys"]
+        command = [str(Path(sys.executable).with_name("survey-export")), "surveys"]
         env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=env)
     assert (failed.returncode, failed.stderr) == (1, "survey-export: [Errno 28] No space left on device\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from service import DEMO_SURVEY, Fault, Proxy, Study, get
+from service import Fault, Proxy, Study
 from survey_export import Client, NoResponsesError, ServiceError, Survey, SurveyExportError, TransferError
 
 RESUMABLE = ["r.csv", "r.csv.gz", "r.ndjson", "r.ndjson.gz"]
@@ -108,13 +108,6 @@ def test_refuses_other_endings_formats_and_surveys(client: Client, survey: Surve
     with pytest.raises(ServiceError, match="layout"):
         survey.download(tmp_path / "r.ndjson", layout="wide")
     assert [*tmp_path.iterdir()] == []
-
-
-def test_progress(client: Client, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    rows = get("/responses/ndjson", survey=DEMO_SURVEY).count(b"\n")
-    for name, last in [("r.csv", f"\r{rows:,} of {rows:,} responses\n"), ("r.xlsx", " MB\n")]:
-        client.survey(DEMO_SURVEY).download(tmp_path / name, progress=True)
-        assert capfd.readouterr().err.endswith(last)
 
 
 def test_numbers_of_any_length(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:

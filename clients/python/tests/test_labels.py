@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import struct
 import warnings
 from collections.abc import Callable
@@ -10,15 +9,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import pandas
 import pyreadstat
 import pytest
 
 from answers import Answer, Create, add_answers
-from service import DEMO_SURVEY, Proxy, Study
-from survey_export import Client, Survey, SurveyExportError
-from survey_export._labels import check_texts
-from survey_export._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
+from service import Proxy, Study
+from survey_export import Survey, SurveyExportError
+from survey_export._programs import bytes_of, cut_label
 
 YES_NO = "Do you?\n- A. Yes\n- B. No"
 NO_YES = "Do you?\n- A. No\n- B. Yes"
@@ -113,21 +110,6 @@ def test_hard_names(create_survey: Create, path: Path) -> None:
             assert list(table.columns[8 : 8 + len(NAMES)]) == expected
 
 
-@pytest.mark.parametrize("program", [STATA, SPSS], ids=lambda program: program.program)
-def test_names_are_allowed_and_unique(program: Program) -> None:
-    randomness = random.Random(5)
-    alphabet = "aAbB1_.$#@ \n🌊éกิßªıİ"
-    for _ in range(300):
-        columns = ["".join(randomness.choices(alphabet, k=randomness.choice([0, 1, 2, 40, 90]))) for _ in range(30)]
-        names = unique_names([*columns, "a" * 90, "a" * 91], program)
-        assert len({program.same_name(name) for name in names}) == len(names)
-        for name in names:
-            assert name[0].isalpha()
-            assert program.size(name) <= program.name_limit
-            assert not name.endswith(".")
-            assert program.name_of(name) == name
-
-
 @pytest.mark.parametrize(
     ("text", "limit", "size", "expected"),
     [
@@ -177,17 +159,6 @@ def test_a_text_that_cannot_be_stored_names_its_column_and_row(create_survey: Cr
     assert [file.read_text() for file in tmp_path.iterdir()] == ["of an earlier run"]
     table, _ = save(survey, tmp_path / "responses.dta")
     assert table["form_q"].tolist() == ["é" * 16_384, "short"]
-    texts = pandas.Series(["🌊" * 8191, pandas.NA, "b\0c"], dtype="string")  # PostgreSQL has no such text
-    for program in (STATA, SPSS):
-        with pytest.raises(SurveyExportError, match=r"cannot store form\.q in row 3, userid c: it has a NUL character"):
-            check_texts("form.q", texts, pandas.Series([*"abc"]), program)
-
-
-def test_one_sentence_without_a_folder(client: Client, path: Path) -> None:
-    path.mkdir()
-    for wrong, reason in [(path.parent / "missing" / path.name, "there is no folder"), (path, "is a folder$")]:
-        with pytest.raises(SurveyExportError, match=reason):
-            save(client.survey(DEMO_SURVEY), wrong)
 
 
 ONE = "question_ref = 'q1' and userid = '2'"

@@ -6,15 +6,13 @@ import gzip
 import hashlib
 import json
 import multiprocessing
-import os
 import random
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
-from mirrors import CSV, DIGESTS, assert_exact, assert_unchanged, files_of
+from mirrors import ANY, CSV, DIGESTS, REPLACING, assert_exact, assert_unchanged, die_before, files_of
 from service import KEY, URL, Fault, Proxy, Study
 from survey_export import Client, ServiceError, Survey, TransferError
 from survey_export._digests import digest_of, read_forms
@@ -56,20 +54,9 @@ def test_broken_transfer_after_a_form_was_renamed(study: Study, survey: Survey, 
     assert "since=2026-03-01" not in next(path for path in proxy.requests if CSV in path)  # what was verified stays
 
 
-REPLACING = ["os.rename", "os.remove"]
-ANY = ["open", "os.mkdir", "os.rmdir", *REPLACING]
-
-
 def mirror_and_die(name: str, folder: Path, events: list[str], number: int) -> None:
-    """Kill this process before so many operations on the folder's files are done."""
-    left = iter(range(1, number))
-
-    def count(event: str, details: object) -> None:
-        if event in events and str(folder) in str(details) and next(left, None) is None:
-            os.kill(os.getpid(), signal.SIGKILL)
-
     survey = Client(URL, KEY).survey(name)
-    sys.addaudithook(count)
+    die_before(number, events, str(folder))
     survey.mirror(folder)
 
 

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from ._client import Client, Survey
 from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError, TransferError
-from ._models import Change, Changes, Choice, Day, Form, FormVersion, Key, KeyLimits, Question, Summary, SurveyInfo
+from ._models import Change, Changes, Choice, Day, Form, FormVersion, Key, Question, Summary, SurveyInfo
 from ._records import PRIMARY_KEY, RESPONSE_COLUMNS
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "Form",
     "FormVersion",
     "Key",
-    "KeyLimits",
     "MirrorChangingError",
     "MirrorError",
     "NoResponsesError",

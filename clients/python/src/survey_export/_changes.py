@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Literal, TypeAlias, cast
+from typing import IO, cast
 
 from ._errors import MirrorError, TransferError
 from ._files import open_locked
@@ -20,9 +20,6 @@ from ._manifest import Manifest
 from ._mirror import check_is_ours
 from ._models import Change
 from ._records import CSV, PRIMARY_KEY, RESPONSE_COLUMNS, Key, cells, csv_table, value
-
-_Record: TypeAlias = tuple[Key, int, bytes]
-"""A response's position, the number of the version that has it, and its bytes."""
 
 
 @contextmanager
@@ -82,7 +79,6 @@ def _compare(versions: list[Path]) -> Iterator[Change]:
         for of_versions in found.values():
             if len(of_versions) < len(files) or len({*of_versions.values()}) > 1:
                 last = max(of_versions)
-                kind: Literal["inserted", "updated", "deleted"]
                 kind = "deleted" if last < len(files) - 1 else "updated" if 0 in of_versions else "inserted"
                 texts = [None if (text := value(cell)) is None else text.decode() for cell in cells(of_versions[last])]
                 row = dict(zip(RESPONSE_COLUMNS, texts, strict=True))
@@ -95,7 +91,8 @@ def _are_equal(one: Path, other: Path) -> bool:
     return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
 
 
-def _records(version: int, path: Path) -> Iterator[_Record]:
+def _records(version: int, path: Path) -> Iterator[tuple[Key, int, bytes]]:
+    """Yield the position of each response, the number of its version, and its bytes."""
     if path.exists():
         try:
             with cast(IO[bytes], gzip.open(path)) as file:

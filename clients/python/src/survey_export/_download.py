@@ -18,7 +18,7 @@ from zipfile import BadZipFile, ZipFile
 from ._errors import SurveyExportError, TransferError
 from ._files import check_folder, open_gzip, open_locked, put
 from ._http import Http
-from ._models import identity, summary
+from ._models import key, summary
 from ._parameters import Parameter, query
 from ._records import CSV, NDJSON, TIMING_COLUMNS, WIDE_COLUMNS, Format, csv_table, first_cells, value
 from ._transfer import ROUNDS, CountError, Transfer, added_columns, count_responses, fetch, filters_of
@@ -42,7 +42,8 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int
         raise ValueError("the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz, .xlsx, .dta or .sav")
     check_folder(path)
 
-    selection = json.dumps([http.url, *http.json("/key", {}, identity), suffix, sorted(query(parameters))])
+    found = http.json("/key", {}, key)
+    selection = json.dumps([http.url, found.email, found.limits, suffix, sorted(query(parameters))])
     part = path.with_name(f"{path.name}.{hashlib.sha256(selection.encode()).hexdigest()[:8]}.part")
     with open_locked(part) as file:
         if file is None:

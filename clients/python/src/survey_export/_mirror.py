@@ -16,7 +16,7 @@ from ._errors import MirrorChangingError, MirrorError, NoResponsesError, Service
 from ._files import open_gzip, open_locked, opened, put
 from ._http import Http, Result, parsed
 from ._manifest import MANIFEST, FileRecord, Manifest, interval_files
-from ._models import Changes, identity
+from ._models import Changes, key
 from ._parameters import FILTERS, Parameter
 from ._records import CSV, csv_records
 from ._transfer import ROUNDS, Transfer, fetch
@@ -163,10 +163,10 @@ class _Run:
         return _Digests(body["forms"], responses, intervals, etag)
 
     def _check_key(self) -> None:
-        account, limits = self._http.json("/key", {}, identity)
+        found = self._http.json("/key", {}, key)
         if self._manifest.account is not None:
-            self._manifest.check(self._folder, account=account, limits=limits)
-        self._manifest.account, self._manifest.limits = account, limits
+            self._manifest.check(self._folder, account=found.email, limits=found.limits)
+        self._manifest.account, self._manifest.limits = found.email, found.limits
 
     def _round(self, digests: _Digests) -> bool:
         """Download, verify and install what differs. Return whether every digest is now that of a file."""

@@ -6,38 +6,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import Any, Literal, TypeVar
-
-
-@dataclass(frozen=True)
-class KeyLimits:
-    """What a limited key sees, as `/key` has it. None limits nothing.
-
-    Attributes:
-        surveys: only these; likewise forms by their `shortcodes`, and `questions` by their `question_ref`.
-        without_questions: how many questions are hidden.
-        metadata: only these keys of the metadata.
-        pageid: False if page ids are hidden.
-        pseudonyms: set if each `userid` is a pseudonym. Keys with the same value have the same pseudonyms.
-    """
-
-    v: int
-    surveys: tuple[str, ...] | None = None
-    shortcodes: tuple[str, ...] | None = None
-    questions: tuple[str, ...] | None = None
-    without_questions: int | None = None
-    metadata: tuple[str, ...] | None = None
-    pageid: bool | None = None
-    pseudonyms: str | None = None
+from typing import Any, TypeVar
 
 
 @dataclass(frozen=True)
 class Key:
-    """A key: its account, when it expires (None: never), and what it sees (None: everything of the account)."""
+    """A key: its account, when it expires (None: never), and what it sees.
+
+    `limits` are those of `/key`, with sorted lists, such as `{"v": 1, "surveys": ["Health"]}`, or None if the key sees
+    everything of its account.
+    """
 
     email: str
     expires: str | None
-    limits: KeyLimits | None = None
+    limits: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -136,24 +118,14 @@ class Change:
         row: the response, with the columns of a CSV file, as texts and None; if it was deleted, as it was before.
     """
 
-    kind: Literal["inserted", "updated", "deleted"]
+    kind: str
     key: tuple[str, ...]
     row: dict[str, str | None]
 
 
-def _integer(digits: str) -> int | Decimal:
-    try:
-        return int(digits)
-    except ValueError:  # Python parses at most 4,300 digits
-        return Decimal(digits)
-
-
-_DECODER = json.JSONDecoder(parse_int=_integer)
-
-
 def loads(text: bytes) -> Any:
-    """Parse JSON."""
-    return _DECODER.decode(text.decode())
+    """Parse JSON. Python's `int` parses at most 4,300 digits."""
+    return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 4300 else Decimal(digits))
 
 
 T = TypeVar("T")
@@ -165,24 +137,10 @@ def from_json(kind: type[T], entry: Mapping[str, Any]) -> T:
 
 
 def key(body: dict[str, Any]) -> Key:
-    """Return the key of the body of `/key`. What is not known could be a limit, so it is an error."""
-    limits = _limits(body)
-    if limits is None:
-        return Key(body["email"], body["expires"])
-    if limits["v"] != 1:
-        raise ValueError("limits of a newer version")
-    members: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in limits.items()}
-    return Key(body["email"], body["expires"], KeyLimits(**members))
-
-
-def identity(body: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
-    """Return what tells whether two keys see the same, of the body of `/key`: the account and the limits."""
-    return str(body["email"]), _limits(body)
-
-
-def _limits(body: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the key of the body of `/key`."""
     limits = body.get("limits")  # not in older versions of the service, whose keys have none
-    return limits and {name: sorted(v) if isinstance(v, list) else v for name, v in limits.items()}
+    limits = limits and {name: sorted(v) if isinstance(v, list) else v for name, v in limits.items()}
+    return Key(body["email"], body["expires"], limits)
 
 
 def surveys(entries: list[Any]) -> list[SurveyInfo]:
