@@ -248,7 +248,7 @@ class Survey:
         Raises:
             MirrorError: the folder is not a mirror of this survey, is not as a run of `mirror` leaves it, or is used
                 by another process; or a file in its `.changes` is damaged.
-            OSError: a file cannot be written.
+            OSError: there is no such folder, or a file cannot be written.
 
         Cost: no request. The SHA-256 of each file, and the reading of those that changed. Memory does not grow with
         the responses. The files that were replaced stay in `.changes` until the changes are confirmed.
