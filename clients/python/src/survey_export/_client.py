@@ -204,10 +204,11 @@ class Survey:
         """Make a folder an exact copy of the survey, late, edited and deleted responses included.
 
         The folder then has `responses/2026-03-01.csv.gz` for each day that has responses, `form-data.csv`,
-        `codebook.csv`, unless the survey has too many questions for one, and `manifest.json`. Only intervals that
-        changed are downloaded, and each file is compared with the service's digest before it replaces another. A run
-        that is stopped at any point leaves a folder that the next run completes, and every file in `responses/` is
-        complete at any time. Returns the intervals that changed since the last run that was completed.
+        `codebook.csv`, unless the survey has too many questions for one, `manifest.json` and `datapackage.json`, which
+        describes the files for programs that read Data Packages. Only intervals that changed are downloaded, and each
+        file is compared with the service's digest before it replaces another. A run that is stopped at any point
+        leaves a folder that the next run completes, and every file in `responses/` is complete at any time. Returns
+        the intervals that changed since the last run that was completed.
 
         Args:
             folder: created if it is missing. One folder holds one survey with the same filters and interval, as keys
