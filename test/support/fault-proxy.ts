@@ -31,6 +31,7 @@ function exchangeOf(index: number, request: IncomingMessage, body: Buffer, respo
     /** Number of requests before this one since the faults were set, or in its trial. */
     index,
     method: request.method ?? '',
+    path: request.url ?? '',
     /** Resolves when the response has been sent, or the client has disconnected. */
     closed: new Promise<void>((resolve) => void response.on('close', resolve)),
     /** The SQL and its parameters, where the request has them. */
@@ -173,7 +174,8 @@ async function passBack(upstream: IncomingMessage, response: ServerResponse, cha
     return;
   }
   response.writeHead(status, headers).flushHeaders();
-  if (bytes.length > 0) response.write(bytes);
+  // Node drops what it has not yet written when the connection is closed.
+  if (bytes.length > 0) await new Promise((resolve) => response.write(bytes, resolve));
   await changes.breaksAfter;
-  response.socket?.destroySoon(); // after what was written has been sent
+  response.socket?.destroySoon();
 }
