@@ -1,0 +1,120 @@
+# The service with a key, its errors, and requests. All that this package knows of httr2 is in this file.
+
+# The key of each client, and whether the service was ever reached. A saved workspace does not have it.
+sessions <- new.env(parent = emptyenv())
+
+# See ?survey_client.
+survey_client <- function(url = NULL, key = NULL) {
+  url <- setting("URL", url, "SURVEY_EXPORT_URL")
+  key <- setting("key", key, "SURVEY_EXPORT_KEY")
+  host <- "https://[^/?#@\\s]+|http://(localhost|127[0-9.]+|\\[::1\\])(:[0-9]+)?"
+  if (!grepl(sprintf("^(%s)(/[^?#\\s]*)?$", host), url, perl = TRUE)) {
+    fail("The URL of the service must begin with https://, and have no user name, query or fragment.")
+  }
+  if (!grepl("^[!-~]+$", key, perl = TRUE)) fail("The key has a character that no key has.")
+  id <- basename(tempfile("client"))
+  sessions[[id]] <- list2env(list(key = key, is_reached = FALSE))
+  structure(list(url = sub("(/api/v1)?/*$", "", url), id = id), class = "survey_client")
+}
+
+print.survey_client <- function(x, ...) {
+  cat("<survey_client> ", x$url, "\n", sep = "")
+  invisible(x)
+}
+
+setting <- function(what, value, name) {
+  value <- if (is.null(value)) Sys.getenv(name) else value
+  if (!is.character(value) || length(value) != 1 || is.na(value) || !grepl("\\S", value)) {
+    fail("Pass the ", what, " as a text, or set the environment variable ", name, ".")
+  }
+  trimws(value)
+}
+
+# Raises an error. `retry_after` is the seconds to wait before another attempt: NA if the service did not say, Inf if
+# another attempt would have the same result.
+fail <- function(..., response = NULL, retry_after = Inf) {
+  error <- list(message = paste0(...), call = NULL, status = NA_integer_, code = NA_character_)
+  error <- c(error, request_id = NA_character_, retry_after = retry_after)
+  if (!is.null(response)) {
+    error$status <- httr2::resp_status(response)
+    error$code <- header(response, "X-Error-Code")
+    error$request_id <- header(response, "X-Request-Id")
+  }
+  stop(structure(error, class = c("survey_export_error", "error", "condition")))
+}
+
+header <- function(response, name) {
+  value <- httr2::resp_header(response, name)
+  if (is.null(value)) NA_character_ else value
+}
+
+# Waits before another attempt, or raises the error of the last one.
+wait <- function(error, failures) {
+  seconds <- error$retry_after
+  if (is.na(seconds)) {
+    seconds <- 2^(failures - 2) * (0.8 + 0.2 * as.numeric(Sys.time()) %% 1) # random, but leaves R's seed alone
+  }
+  if (failures == 7 || seconds > 600) stop(error)
+  if (interactive()) {
+    message(sprintf("\ntrying again in %.0f s (%s)", seconds, conditionMessage(error)))
+  }
+  Sys.sleep(seconds)
+}
+
+# What a function makes of a response's file. Both are tried again if the transfer breaks.
+request <- function(client, path, parameters, read, file = tempfile("response"), progress = FALSE) {
+  on.exit(if (missing(file)) unlink(file))
+  for (failures in 1:7) {
+    error <- tryCatch(
+      {
+        response <- fetch(client, path, parameters, file, progress)
+        return(read(file, response))
+      },
+      survey_export_error = identity
+    )
+    wait(error, failures)
+  }
+}
+
+# Saves the body of a response in a file, and returns the response. Nothing is tried again.
+fetch <- function(client, path, parameters, file, progress = FALSE) {
+  session <- sessions[[client$id]]
+  if (is.null(session)) fail("This client was made in another R session: call survey_client() again.")
+  request <- httr2::request(paste0(client$url, "/api/v1", path, "?", query(parameters)))
+  request <- httr2::req_headers(request, Authorization = paste("Bearer", session$key), Prefer = "handling=strict")
+  request <- httr2::req_user_agent(request, paste0("survey-export-r/", getNamespaceVersion("surveyexport")))
+  request <- httr2::req_error(request, is_error = function(response) FALSE)
+  # httr2 0.2 waits even after its only attempt.
+  no <- function(...) FALSE
+  request <- httr2::req_retry(request, max_tries = 1, is_transient = no, backoff = no)
+  # The service lets a wide file wait up to two minutes for its database.
+  request <- httr2::req_options(request, followlocation = FALSE, connecttimeout = 15)
+  request <- httr2::req_options(request, low_speed_limit = 1, low_speed_time = 150)
+  request <- httr2::req_options(request, verbose = TRUE, debugfunction = function(type, bytes) {
+    if (type == 1) session$is_reached <- TRUE # a header of the response
+  })
+  if (progress) {
+    request <- httr2::req_options(request, noprogress = FALSE, xferinfofunction = function(down, up) {
+      cat(sprintf("\r%.1f MB ", down[[2]] / 1e6), file = stderr())
+      TRUE
+    })
+  }
+  response <- tryCatch(httr2::req_perform(request, path = file), error = identity)
+  if (inherits(response, "error")) {
+    cause <- if (is.null(response$parent)) response else response$parent
+    # A wrong address stays wrong. One that was reached before may be reached again.
+    reason <- gsub("\\s+", " ", conditionMessage(cause))
+    fail("cannot reach ", client$url, ": ", reason, retry_after = if (session$is_reached) NA else Inf)
+  }
+  status <- httr2::resp_status(response)
+  if (status %/% 100 != 2 || startsWith(header(response, "Content-Type"), "text/html") %in% TRUE) {
+    body <- read_text(file)
+    unlink(file)
+    moved <- if (status %/% 100 == 3) paste(", moved to", sub("\\?.*", "", header(response, "Location")))
+    default <- paste0("HTTP status ", status, moved, ", and no message of the service: check its URL")
+    message <- tryCatch(text_of(members(members(body)[["error"]])[["message"]]), error = function(error) default)
+    seconds <- suppressWarnings(as.numeric(header(response, "Retry-After")))
+    fail(message, response = response, retry_after = if (status %in% c(429, 502:504, 520:529)) seconds else Inf)
+  }
+  response
+}

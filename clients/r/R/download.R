@@ -1,0 +1,150 @@
+# Files that get their names when they are complete. Until then, what has arrived is in a folder. Each file in it is
+# named for the byte of the whole at which it begins, and counts up to its last whole record.
+
+# See ?survey_download.
+survey_download <- function(client, survey, path, ..., progress = interactive()) {
+  parameters <- parameters_of(survey, list(...))
+  path <- path.expand(path)
+  ending <- regmatches(path, regexpr("\\.(csv|csv\\.gz|xlsx)$", path))
+  if (length(ending) != 1) fail("The file's name must end in .csv, .csv.gz or .xlsx.")
+  if (!dir.exists(dirname(path)) || dir.exists(path)) {
+    fail(path, if (dir.exists(path)) " is a folder." else " is in a folder that does not exist.")
+  }
+  # A download with another key, selection or format does not continue this one.
+  owner <- request(client, "/key", list(), function(file, response) members(read_text(file)))
+  identity <- c(client$url, owner[names(owner) != "expires"], ending, query(parameters))
+  bytes <- as.integer(charToRaw(paste(shQuote(identity), collapse = "\n")))
+  checksum <- Reduce(function(sum, byte) (sum * 65599 + byte) %% 2147483647, bytes, 0)
+  folder <- sprintf("%s.%08x.part", path, as.integer(checksum))
+  dir.create(folder, showWarnings = FALSE)
+  on.exit({
+    if (length(dir(folder)) == 0) unlink(folder, recursive = TRUE)
+    if (progress) cat("\n", file = stderr())
+  })
+  whole <- file.path(folder, "whole")
+  if (ending == ".xlsx") {
+    # The directory of a workbook is at its end.
+    open <- function(file, response) close(unz(file, "xl/worksheets/sheet1.xml", "rb"))
+    check <- function(...) tryCatch(open(...), warning = function(warning) broken("the workbook ends early"))
+    request(client, "/responses/xlsx", parameters, check, whole, progress)
+  } else {
+    if (identical(parameters$layout, "wide")) {
+      files <- file.path(folder, "0")
+      download_wide(client, parameters, files, progress)
+    } else {
+      files <- download_csv(client, parameters, folder, progress)
+    }
+    output <- if (ending == ".csv") file(whole, "wb") else gzfile(whole, "wb")
+    lapply(files, read_blocks, function(bytes, ends) writeBin(bytes, output))
+    close(output)
+  }
+  if (!file.rename(whole, path)) fail("The file is complete, but cannot be renamed: ", whole)
+  unlink(folder, recursive = TRUE)
+  invisible(path)
+}
+
+# Downloads a wide CSV file, and returns its table. It has as many participants as the summary.
+download_wide <- function(client, parameters, file, progress = FALSE) {
+  selection <- selection_of(parameters, "repeats", "require_metadata", "require_question")
+  read <- function(file, response) as.numeric(members(read_text(file))[["participants"]])
+  expected <- NULL
+  for (round in 1:5) {
+    table <- request(client, "/responses/csv", parameters, read_csv, file, progress)
+    # While responses are stored, the file has a number between that of the last round and this one.
+    expected <- c(expected[length(expected)], request(client, "/responses/summary", selection, read))
+    if (is_among(length(unique(table$userid)), expected)) return(table)
+  }
+  fail("the file has another number of participants than the summary, five times")
+}
+
+is_among <- function(number, others) number >= min(others) && number <= max(others)
+
+# Downloads the CSV file of a selection into a folder, or what is missing of it there. Returns its files. They have as
+# many responses as the service counts.
+download_csv <- function(client, parameters, folder, progress = FALSE) {
+  wrong <- intersect(parameters$omit, KEY)
+  if (length(wrong) > 0) fail("omit cannot name ", wrong[[1]], ", by which a download resumes.")
+  for (round in 1:5) {
+    dir.create(folder, showWarnings = FALSE)
+    found <- resume(client, parameters, folder, progress)
+    count <- function(after) {
+      counted <- c(selection_of(parameters), count = "true", pageSize = "1", after = after)
+      request(client, "/responses", counted, count_of)
+    }
+    # A file in parts, or of responses that have changed meanwhile, has as many as there are now, but for newer ones.
+    if (found$is_exact || is_among(found$records, count(NULL) - c(count(found$after), count(found$after)))) {
+      return(found$files)
+    }
+    unlink(folder, recursive = TRUE)
+  }
+  fail("the responses changed during each of five downloads")
+}
+
+# Downloads what is missing of a CSV file.
+resume <- function(client, parameters, folder, progress) {
+  found <- found_in(folder)
+  failures <- 0
+  repeat {
+    before <- found$records
+    expected <- Inf
+    error <- tryCatch(
+      {
+        counted <- c(parameters, count = "true", after = found$after)
+        expected <- before + count_of(found$file, fetch(client, "/responses/csv", counted, found$file, progress))
+        NULL
+      },
+      survey_export_error = identity
+    )
+    found <- found_in(folder)
+    if (is.null(error) && found$records >= expected && !is.null(found$files)) {
+      return(c(found, is_exact = length(found$files) == 1 && found$records == expected))
+    }
+    # Without an error, a proxy shortened the file, or responses have been deleted. The next request counts what is left.
+    wrong <- paste("the file has", found$records, "of", expected, "responses")
+    error <- if (is.null(error)) tryCatch(broken(wrong), error = identity) else error
+    failures <- if (found$records > before) 1 else failures + 1
+    wait(error, failures)
+  }
+}
+
+# The number of responses that a response says there are.
+count_of <- function(file, response) {
+  count <- header(response, "X-Total-Count")
+  if (!grepl("^[0-9]+$", count)) {
+    fail("The service returned a file without its number of responses.", response = response)
+  }
+  as.numeric(count)
+}
+
+KEY <- c("timestamp", "userid", "question_ref", "surveyid")
+
+# What a folder has of a CSV file: its files, the number of their responses, the cursor of the last one, and where the
+# next file goes. Anything else there is removed.
+found_in <- function(folder) {
+  start <- list(files = NULL, records = 0, after = NULL, file = file.path(folder, "0"))
+  found <- start
+  names <- NULL
+  end <- 0
+  read <- function(bytes, ends) {
+    is_first <- is.null(names)
+    if (is_first) names <<- values(bytes, ends[seq_len(match(charToRaw("\n"), bytes[ends]))])
+    columns <- length(names)
+    begin <- c(0L, ends)[[length(ends) + 1 - columns]]
+    last <- values(bytes[seq_along(bytes) > begin], ends[length(ends) - columns + seq_len(columns)] - begin)
+    if (!all(KEY %in% names)) broken("the file has something else than responses")
+    found$records <<- found$records + length(ends) / columns - is_first
+    found$after <<- if (found$records > 0) cursor(last[match(KEY, names)])
+  }
+  while (file.exists(found$file)) {
+    whole <- tryCatch(read_blocks(found$file, read, length(names)), survey_export_error = identity)
+    if (!is.numeric(whole)) {
+      unlink(dir(folder, full.names = TRUE))
+      return(start)
+    }
+    if (whole > 0) found$files <- c(found$files, found$file)
+    if (whole == 0 || found$records == 0) break # the header comes again
+    end <- end + whole
+    found$file <- file.path(folder, sprintf("%.0f", end))
+  }
+  found
+}

@@ -1,0 +1,4 @@
+library(testthat)
+library(surveyexport)
+
+test_check("surveyexport")

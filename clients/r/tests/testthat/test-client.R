@@ -1,0 +1,84 @@
+test_that("URL and key come from the environment, or are refused", {
+  old <- Sys.getenv(c("SURVEY_EXPORT_URL", "SURVEY_EXPORT_KEY"), names = TRUE)
+  on.exit(do.call(Sys.setenv, as.list(old)))
+  Sys.setenv(SURVEY_EXPORT_URL = "", SURVEY_EXPORT_KEY = "")
+  for (value in list(NULL, "", " ", NA, NA_character_, character(0), c("a", "b"), 1, list("a"))) {
+    expect_match(conditionMessage(error_of(survey_client("https://x.example", value))), "SURVEY_EXPORT_KEY")
+    expect_match(conditionMessage(error_of(survey_client(value, "secret"))), "SURVEY_EXPORT_URL")
+  }
+  urls <- c("x.example", "ftp://x", "https://", "https://x?a", "https://me:you@x", "https://x y", "http://x.example")
+  for (url in c(urls, "http://127.0.0.1.x.example", "http://localhost@x.example", "file:///etc/passwd")) {
+    expect_match(conditionMessage(error_of(survey_client(url, "secret"))), "must begin with https")
+  }
+  for (key in c("se cret", "secret\nsecret", "secr\u00e9t", "secret\001")) {
+    error <- error_of(survey_client("https://x.example", key))
+    expect_match(conditionMessage(error), "has a character that no key has")
+    expect_false(grepl("sec", paste(capture.output(print(error), str(error)), collapse = "")))
+  }
+  for (url in c("https://x.example/api/v1/", "https://x.example/", " https://x.example\r\n")) {
+    Sys.setenv(SURVEY_EXPORT_URL = url, SURVEY_EXPORT_KEY = " secret\r\n")
+    expect_identical(survey_client()$url, "https://x.example")
+  }
+})
+
+test_that("nothing shows or saves the key", {
+  client <- demo()
+  key <- setting("KEY")
+  save(client, file = file <- tempfile(), ascii = TRUE, compress = FALSE)
+  errors <- list(
+    error_of(survey_responses(client, "none")), error_of(survey_list(survey_client("http://127.0.0.1:1", key))),
+    error_of(survey_responses(faulty("401"), DEMO))
+  )
+  shown <- capture.output(print(client), str(client), print(unclass(client)), dput(client), str(errors), print(errors))
+  expect_false(any(grepl(key, c(shown, readLines(file)), fixed = TRUE)))
+  trace <- run_r(c(
+    "options(error = quote({ traceback(3, max.lines = 99); q(status = 1) }))",
+    "client <- survey_client(setting('URL'), setting('KEY'))",
+    "survey_labelled(client, 'none')"
+  ))
+  expect_match(paste(trace, collapse = "\n"), "request(client", fixed = TRUE)
+  expect_false(any(grepl(key, trace, fixed = TRUE)))
+
+  client$id <- "of another session"
+  expect_match(conditionMessage(error_of(survey_list(client))), "another R session")
+})
+
+test_that("requests are tried again, but not without end", {
+  expect_identical(nrow(survey_list(faulty("503", "429", "502", "504", "520", "529"))), 7L)
+  expect_identical(requests(), 7)
+  for (status in c(429L, 503L)) {
+    error <- error_of(survey_codebook(faulty(rep(status, 9)), DEMO))
+    expect_identical(list(conditionMessage(error), error$status), list("busy", status))
+    expect_identical(requests(), 7)
+  }
+  for (status in c(401L, 404L, 500L)) {
+    expect_identical(error_of(survey_codebook(faulty(status), DEMO))$status, status)
+    expect_identical(requests(), 1)
+  }
+})
+
+test_that("a transfer that breaks or ends early is tried again", {
+  client <- demo()
+  for (fault in c("cut-100", "shorten-100")) {
+    expect_identical(survey_list(faulty(fault)), survey_list(client))
+    expect_identical(survey_codebook(faulty(fault), DEMO), survey_codebook(client, DEMO))
+    expect_identical(survey_wide(faulty(fault), DEMO), survey_wide(client, DEMO))
+  }
+})
+
+test_that("a web page and a redirect are errors, and no key is sent elsewhere", {
+  error <- error_of(survey_list(faulty("page")))
+  expect_match(conditionMessage(error), "HTTP status 200, and no message of the service: check its URL")
+  error <- error_of(survey_list(faulty("moved")))
+  expect_match(conditionMessage(error), "HTTP status 302, moved to https://x.example/api/v1/surveys, ", fixed = TRUE)
+  expect_identical(requests(), 1)
+})
+
+test_that("an address that was never reached fails at once", {
+  skip_without_service()
+  for (url in c("http://127.0.0.1:1", "https://nowhere.invalid", sub("http:", "https:", setting("URL")))) {
+    error <- error_of(survey_list(survey_client(url, "secret")))
+    expect_match(conditionMessage(error), paste0("^cannot reach ", url, ": ."))
+    expect_identical(list(error$status, error$code, error$request_id), list(NA_integer_, NA_character_, NA_character_))
+  }
+})

@@ -1,0 +1,60 @@
+test_that("data frames have every cell of the file", {
+  client <- hard()
+  calls <- list(
+    list(survey_responses, "/csv", ""),
+    list(survey_responses, "/csv", "&metadata=note&metadata=ratio&arm=seed_2&omit=pageid"),
+    list(survey_wide, "/csv", "&layout=wide"),
+    list(survey_wide, "/csv", "&layout=wide&columns=question&value=translated&timing=true"),
+    list(survey_codebook, "/questions", "&format=csv"),
+    list(survey_answers, "/answers", "&format=csv&top=2")
+  )
+  given <- list(
+    list(), list(metadata = c("note", "ratio"), arm = "seed_2", omit = "pageid"),
+    list(), list(columns = "question", value = "translated", timing = TRUE), list(), list(top = 2)
+  )
+  for (number in seq_along(calls)) {
+    table <- do.call(calls[[number]][[1]], c(list(client, HARD), given[[number]]))
+    expect_identical(as_csv(table), body_of(calls[[number]][[2]], HARD, "HARD_KEY", calls[[number]][[3]]))
+    expect_true(all(vapply(table, is.character, TRUE)))
+  }
+})
+
+test_that("a survey's name and texts are read in a C locale too", {
+  hard()
+  code <- c(
+    "client <- survey_client(setting('URL'), setting('HARD_KEY'))",
+    "name <- setting('HARD_SURVEY')",
+    "found <- survey_list(client)$survey_name",
+    "table <- survey_wide(client, name)",
+    "cat(nrow(table), ncol(table), nrow(survey_responses(client, found)), sum(nchar(unlist(table), 'bytes'), na.rm = TRUE))"
+  )
+  expect_identical(run_r(code, env = "LC_ALL=C"), run_r(code, env = "LC_ALL=C.UTF-8"))
+  expect_match(run_r(code, env = "LC_ALL=C"), "^8 728 2880 [0-9]+$")
+})
+
+test_that("the list has a row for each version of a form", {
+  surveys <- survey_list(demo())
+  expect_identical(unique(surveys$survey_name), c(DEMO, EMPTY))
+  expect_identical(names(surveys)[c(1, 2, 10)], c("id", "survey_name", "timeouts"))
+  expect_identical(surveys$metadata[[1]], '{"tags": ["health", "food"], "team": "\u00c1gua", "wave": 2}')
+  expect_true(all(is.na(surveys$off_time) | grepl("^2026-", surveys$off_time)))
+})
+
+test_that("an empty selection has the columns", {
+  client <- demo()
+  expect_identical(dim(survey_responses(client, DEMO, since = "2100-01-01")), c(0L, 14L))
+  expect_identical(dim(survey_wide(client, DEMO, question_ref = "none")), c(0L, 8L))
+  expect_identical(dim(survey_labelled(client, DEMO, question_ref = "none")), c(0L, 8L))
+  expect_identical(dim(survey_codebook(client, DEMO, question_ref = "none")), c(0L, 10L))
+  expect_identical(dim(survey_answers(client, DEMO, question_ref = "none")), c(0L, 5L))
+})
+
+test_that("a survey without responses is an error", {
+  client <- demo()
+  for (call in list(survey_responses, survey_wide, survey_labelled, survey_codebook, survey_answers)) {
+    error <- error_of(call(client, EMPTY))
+    expect_identical(list(error$status, error$code), list(500L, "no_responses"))
+    expect_match(conditionMessage(error), "No responses were found for survey: Pilot study", fixed = TRUE)
+    expect_match(error$request_id, "-")
+  }
+})
