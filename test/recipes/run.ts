@@ -98,8 +98,6 @@ const checks: Readonly<Record<string, [Language, (service: Service, run: Run) =>
     },
   ],
 
-  'r/download.R': ['r', checkDownload],
-
   'duckdb/query.sql': [
     'duckdb',
     async (service, run) => {

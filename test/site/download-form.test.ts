@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { newFolder } from '../support/once-per-run.ts';
-import { type Interpreter, findInterpreter, findPython } from '../support/programs.ts';
+import { type Interpreter, findInterpreter, findPython, findR } from '../support/programs.ts';
 import { saved } from './browser.ts';
 import { type Selection, cards, fileOf, openSurvey, openView, press, selected, settled, visit } from './home.ts';
 
@@ -254,7 +254,7 @@ test('the button and the programs download the same bytes as the API, without wh
   const languages = [
     { name: 'curl', interpreter: findInterpreter.curl() },
     { name: 'Python', interpreter: findPython(['survey_export']) },
-    { name: 'R', interpreter: findInterpreter.r() },
+    { name: 'R', interpreter: findR() },
   ];
   const page = await openSurvey(survey, { view: 'download' });
   for (const [selection, path, added, fileName, about, name] of programs) {

@@ -72,13 +72,6 @@ export const findInterpreter = {
 
   python: () => findPython(['requests']),
 
-  r: () =>
-    findProgram(
-      ['Rscript', '-e', 'library(httr2); library(readr); cat("R", format(getRversion()))'],
-      ['Rscript'],
-      'R is not installed, or not with httr2 and readr',
-    ),
-
   async duckdb(): Promise<Interpreter | Missing> {
     const found = await findPython(['duckdb']);
     return 'missing' in found ? found : { ...found, run: withFile([found.python, '-c', DUCKDB_IN_PYTHON]) };
@@ -86,6 +79,14 @@ export const findInterpreter = {
 
   workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
 };
+
+/** R with the package that the page's programs need. */
+export const findR = () =>
+  findProgram(
+    ['Rscript', '-e', 'library(httr2); cat("R", format(getRversion()))'],
+    ['Rscript'],
+    'R is not installed, or not with httr2',
+  );
 
 /** @param asking prints the version @param running runs a file */
 async function findProgram(asking: Command, running: Command, missing: string): Promise<Interpreter | Missing> {
