@@ -7,7 +7,7 @@ sessions <- new.env(parent = emptyenv())
 survey_client <- function(url = NULL, key = NULL) {
   url <- setting("URL", url, "SURVEY_EXPORT_URL")
   key <- setting("key", key, "SURVEY_EXPORT_KEY")
-  host <- "https://[^/?#@\\s]+|http://(localhost|127[0-9.]+|\\[::1\\])(:[0-9]+)?"
+  host <- "https://[^/?#@\\s]+|http://(localhost|127(\\.[0-9]+){3}|\\[::1\\])(:[0-9]+)?"
   if (!grepl(sprintf("^(%s)(/[^?#\\s]*)?$", host), url, perl = TRUE)) {
     fail("The URL of the service must begin with https://, and have no user name, query or fragment.")
   }
@@ -33,18 +33,17 @@ setting <- function(what, value, name) {
 # Raises an error. `retry_after` is the seconds to wait before another attempt: NA if the service did not say, Inf if
 # another attempt would have the same result.
 fail <- function(..., response = NULL, retry_after = Inf) {
-  error <- list(message = paste0(...), call = NULL, status = NA_integer_, code = NA_character_)
-  error <- c(error, request_id = NA_character_, retry_after = retry_after)
-  if (!is.null(response)) {
-    error$status <- httr2::resp_status(response)
-    error$code <- header(response, "X-Error-Code")
-    error$request_id <- header(response, "X-Request-Id")
-  }
+  status <- if (is.null(response)) NA_integer_ else httr2::resp_status(response)
+  error <- list(message = paste0(...), call = NULL, status = status, code = header(response, "X-Error-Code"))
+  error <- c(error, request_id = header(response, "X-Request-Id"), retry_after = retry_after)
   stop(structure(error, class = c("survey_export_error", "error", "condition")))
 }
 
+# Raises the error of a transfer that broke, or has something else than the service sends. It is tried again.
+broken <- function(...) fail(..., retry_after = NA)
+
 header <- function(response, name) {
-  value <- httr2::resp_header(response, name)
+  value <- if (!is.null(response)) httr2::resp_header(response, name)
   if (is.null(value)) NA_character_ else value
 }
 
@@ -55,10 +54,8 @@ wait <- function(error, failures) {
     seconds <- 2^(failures - 2) * (0.8 + 0.2 * as.numeric(Sys.time()) %% 1) # random, but leaves R's seed alone
   }
   if (failures == 7 || seconds > 600) stop(error)
-  if (interactive()) {
-    message(sprintf("\ntrying again in %.0f s (%s)", seconds, conditionMessage(error)))
-  }
-  Sys.sleep(seconds)
+  if (interactive()) message("\ntrying again in ", round(seconds), " s (", conditionMessage(error), ")")
+  Sys.sleep(max(0, seconds))
 }
 
 # What a function makes of a response's file. Both are tried again if the transfer breaks.
@@ -88,8 +85,8 @@ fetch <- function(client, path, parameters, file, progress = FALSE) {
   no <- function(...) FALSE
   request <- httr2::req_retry(request, max_tries = 1, is_transient = no, backoff = no)
   # The service lets a wide file wait up to two minutes for its database.
-  request <- httr2::req_options(request, followlocation = FALSE, connecttimeout = 15)
-  request <- httr2::req_options(request, low_speed_limit = 1, low_speed_time = 150)
+  request <- httr2::req_options(request, connecttimeout = 15, low_speed_limit = 1, low_speed_time = 150)
+  request <- httr2::req_options(request, followlocation = FALSE)
   request <- httr2::req_options(request, verbose = TRUE, debugfunction = function(type, bytes) {
     if (type == 1) session$is_reached <- TRUE # a header of the response
   })

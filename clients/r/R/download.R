@@ -17,13 +17,14 @@ survey_download <- function(client, survey, path, ..., progress = interactive())
   checksum <- Reduce(function(sum, byte) (sum * 65599 + byte) %% 2147483647, bytes, 0)
   folder <- sprintf("%s.%08x.part", path, as.integer(checksum))
   dir.create(folder, showWarnings = FALSE)
+  if (!dir.exists(folder)) fail("Nothing can be written into the folder ", dirname(path), ".")
   on.exit({
     if (length(dir(folder)) == 0) unlink(folder, recursive = TRUE)
     if (progress) cat("\n", file = stderr())
   })
   whole <- file.path(folder, "whole")
   if (ending == ".xlsx") {
-    # The directory of a workbook is at its end.
+    # A workbook that ends early has no directory, which is at its end.
     open <- function(file, response) close(unz(file, "xl/worksheets/sheet1.xml", "rb"))
     check <- function(...) tryCatch(open(...), warning = function(warning) broken("the workbook ends early"))
     request(client, "/responses/xlsx", parameters, check, whole, progress)
@@ -35,8 +36,10 @@ survey_download <- function(client, survey, path, ..., progress = interactive())
       files <- download_csv(client, parameters, folder, progress)
     }
     output <- if (ending == ".csv") file(whole, "wb") else gzfile(whole, "wb")
-    lapply(files, read_blocks, function(bytes, ends) writeBin(bytes, output))
+    sizes <- vapply(files, read_blocks, 0, function(bytes, ends) writeBin(bytes, output))
     close(output)
+    # R does not notice that a disk is full.
+    if (read_blocks(whole, function(bytes, ends) NULL) != sum(sizes)) fail("The disk is full: ", whole)
   }
   if (!file.rename(whole, path)) fail("The file is complete, but cannot be renamed: ", whole)
   unlink(folder, recursive = TRUE)
@@ -64,44 +67,36 @@ is_among <- function(number, others) number >= min(others) && number <= max(othe
 download_csv <- function(client, parameters, folder, progress = FALSE) {
   wrong <- intersect(parameters$omit, KEY)
   if (length(wrong) > 0) fail("omit cannot name ", wrong[[1]], ", by which a download resumes.")
-  for (round in 1:5) {
-    dir.create(folder, showWarnings = FALSE)
-    found <- resume(client, parameters, folder, progress)
-    count <- function(after) {
-      counted <- c(selection_of(parameters), count = "true", pageSize = "1", after = after)
-      request(client, "/responses", counted, count_of)
-    }
-    # A file in parts, or of responses that have changed meanwhile, has as many as there are now, but for newer ones.
-    if (found$is_exact || is_among(found$records, count(NULL) - c(count(found$after), count(found$after)))) {
-      return(found$files)
-    }
-    unlink(folder, recursive = TRUE)
+  count <- function(after) {
+    counted <- c(selection_of(parameters), count = "true", pageSize = "1", after = after)
+    request(client, "/responses", counted, count_of)
   }
-  fail("the responses changed during each of five downloads")
-}
-
-# Downloads what is missing of a CSV file.
-resume <- function(client, parameters, folder, progress) {
   found <- found_in(folder)
   failures <- 0
   repeat {
     before <- found$records
-    expected <- Inf
     error <- tryCatch(
       {
-        counted <- c(parameters, count = "true", after = found$after)
-        expected <- before + count_of(found$file, fetch(client, "/responses/csv", counted, found$file, progress))
+        following <- c(parameters, count = "true", after = found$after)
+        response <- fetch(client, "/responses/csv", following, found$file, progress)
+        expected <- before + count_of(found$file, response)
         NULL
       },
       survey_export_error = identity
     )
     found <- found_in(folder)
-    if (is.null(error) && found$records >= expected && !is.null(found$files)) {
-      return(c(found, is_exact = length(found$files) == 1 && found$records == expected))
+    if (is.null(error)) {
+      is_whole <- found$records >= expected && length(found$files) > 0
+      # A file in parts, or of responses that have changed meanwhile, has as many as there are now, but for newer ones.
+      is_exact <- length(found$files) == 1 && found$records == expected
+      if (is_exact || (is_whole && is_among(found$records, count(NULL) - c(count(found$after), count(found$after))))) {
+        return(found$files)
+      }
+      # Otherwise a proxy shortened the file, or responses were deleted. The next request counts what is left.
+      if (is_whole) found <- found_in(emptied(folder))
+      wrong <- paste("the file has", found$records, "of", expected, "responses")
+      error <- tryCatch(broken(wrong), error = identity)
     }
-    # Without an error, a proxy shortened the file, or responses have been deleted. The next request counts what is left.
-    wrong <- paste("the file has", found$records, "of", expected, "responses")
-    error <- if (is.null(error)) tryCatch(broken(wrong), error = identity) else error
     failures <- if (found$records > before) 1 else failures + 1
     wait(error, failures)
   }
@@ -109,11 +104,9 @@ resume <- function(client, parameters, folder, progress) {
 
 # The number of responses that a response says there are.
 count_of <- function(file, response) {
-  count <- header(response, "X-Total-Count")
-  if (!grepl("^[0-9]+$", count)) {
-    fail("The service returned a file without its number of responses.", response = response)
-  }
-  as.numeric(count)
+  count <- as.numeric(header(response, "X-Total-Count"))
+  if (is.na(count)) fail("The service returned a file without its number of responses.", response = response)
+  count
 }
 
 KEY <- c("timestamp", "userid", "question_ref", "surveyid")
@@ -121,8 +114,7 @@ KEY <- c("timestamp", "userid", "question_ref", "surveyid")
 # What a folder has of a CSV file: its files, the number of their responses, the cursor of the last one, and where the
 # next file goes. Anything else there is removed.
 found_in <- function(folder) {
-  start <- list(files = NULL, records = 0, after = NULL, file = file.path(folder, "0"))
-  found <- start
+  found <- list(files = NULL, records = 0, after = NULL, file = file.path(folder, "0"))
   names <- NULL
   end <- 0
   read <- function(bytes, ends) {
@@ -137,14 +129,16 @@ found_in <- function(folder) {
   }
   while (file.exists(found$file)) {
     whole <- tryCatch(read_blocks(found$file, read, length(names)), survey_export_error = identity)
-    if (!is.numeric(whole)) {
-      unlink(dir(folder, full.names = TRUE))
-      return(start)
-    }
+    if (!is.numeric(whole)) return(found_in(emptied(folder)))
     if (whole > 0) found$files <- c(found$files, found$file)
     if (whole == 0 || found$records == 0) break # the header comes again
     end <- end + whole
     found$file <- file.path(folder, sprintf("%.0f", end))
   }
   found
+}
+
+emptied <- function(folder) {
+  unlink(dir(folder, full.names = TRUE))
+  folder
 }

@@ -4,7 +4,7 @@
 # Calls a function with the bytes of a CSV file, in blocks of whole records, and the positions at which their cells end.
 # Returns how many bytes the whole records have.
 read_blocks <- function(file, each, columns = 0) {
-  connection <- file(file, "rb")
+  connection <- gzfile(file, "rb") # also if it is not compressed
   on.exit(close(connection))
   end <- 0
   rest <- raw()
@@ -26,9 +26,6 @@ read_blocks <- function(file, each, columns = 0) {
   end
 }
 
-# A transfer that broke, or has something else than the service sends. It is tried again.
-broken <- function(...) fail(..., retry_after = NA)
-
 # The values of cells, given their bytes and where each one ends.
 values <- function(bytes, ends) {
   found <- readChar(bytes, rbind(diff(c(0L, ends)) - 1L, 1L), useBytes = TRUE)[c(TRUE, FALSE)]
@@ -49,7 +46,8 @@ read_csv <- function(files, ...) {
     })
   }
   if (length(blocks) == 0 || (length(files) == 1 && end < file.size(files))) broken("the file ends early")
-  data_frame(sub("^\ufeff", "", blocks[[1]][, 1]), function(column) unlist(lapply(blocks, function(block) block[column, ]))[-1])
+  names <- sub("^\ufeff", "", blocks[[1]][, 1])
+  data_frame(names, function(column) unlist(lapply(blocks, function(block) block[column, ]))[-1])
 }
 
 # A data frame with these columns, given a function that returns the values of one, by its number.

@@ -15,10 +15,11 @@ parameters_of <- function(survey, given, ...) {
 
 # A parameter's values as texts. No value, or a missing one, would select everybody, or nobody.
 texts <- function(name, value) {
+  if (inherits(value, "POSIXt")) value <- as.POSIXct(value)
   if (length(value) == 0 || (is.atomic(value) && anyNA(value))) {
     fail(name, " has no value, or a missing one: leave it out to select everything.")
   }
-  if (inherits(value, "POSIXt")) return(format(as.POSIXct(value) + 5e-7, "%Y-%m-%dT%H:%M:%OS6Z", tz = "UTC"))
+  if (inherits(value, "POSIXt")) return(format(value + 5e-7, "%Y-%m-%dT%H:%M:%OS6Z", tz = "UTC"))
   if (inherits(value, "Date") || is.factor(value) || (is.character(value) && !is.object(value))) {
     value <- as.character(value)
     # Without a locale, as with cron, texts are in UTF-8 too, but R does not know it.

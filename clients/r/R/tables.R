@@ -21,6 +21,7 @@ survey_answers <- function(client, survey, ...) {
 # See ?survey_responses.
 survey_responses <- function(client, survey, ...) {
   folder <- tempfile("responses")
+  dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   read_csv(download_csv(client, parameters_of(survey, list(...), layout = "long"), folder))
 }
