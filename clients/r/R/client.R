@@ -75,15 +75,14 @@ request <- function(client, path, parameters, read, file = tempfile("response"),
 
 # Saves the body of a response in a file, and returns the response. Nothing is tried again.
 fetch <- function(client, path, parameters, file, progress = FALSE) {
-  session <- sessions[[client$id]]
-  if (is.null(session)) fail("This client was made in another R session: call survey_client() again.")
+  session <- if (inherits(client, "survey_client")) sessions[[client$id]]
+  if (is.null(session)) fail("The first argument must be what survey_client() returned, in this R session.")
   request <- httr2::request(paste0(client$url, "/api/v1", path, "?", query(parameters)))
   request <- httr2::req_headers(request, Authorization = paste("Bearer", session$key), Prefer = "handling=strict")
   request <- httr2::req_user_agent(request, paste0("survey-export-r/", getNamespaceVersion("surveyexport")))
   request <- httr2::req_error(request, is_error = function(response) FALSE)
-  # httr2 0.2 waits even after its only attempt.
-  no <- function(...) FALSE
-  request <- httr2::req_retry(request, max_tries = 1, is_transient = no, backoff = no)
+  # httr2 0.2 would wait even after its only attempt.
+  request <- httr2::req_retry(request, 1, is_transient = function(response) FALSE, backoff = function(failures) 0)
   # The service lets a wide file wait up to two minutes for its database.
   request <- httr2::req_options(request, connecttimeout = 15, low_speed_limit = 1, low_speed_time = 150)
   request <- httr2::req_options(request, followlocation = FALSE)
@@ -99,9 +98,10 @@ fetch <- function(client, path, parameters, file, progress = FALSE) {
   response <- tryCatch(httr2::req_perform(request, path = file), error = identity)
   if (inherits(response, "error")) {
     cause <- if (is.null(response$parent)) response else response$parent
-    # A wrong address stays wrong. One that was reached before may be reached again.
     reason <- gsub("\\s+", " ", conditionMessage(cause))
-    fail("cannot reach ", client$url, ": ", reason, retry_after = if (session$is_reached) NA else Inf)
+    # A wrong address stays wrong, and a full disk full. An address that was reached before may be reached again.
+    is_final <- !session$is_reached || grepl("Fail\\w+ (writing|to open)", reason)
+    fail("The request to ", client$url, " failed: ", reason, retry_after = if (is_final) Inf else NA)
   }
   status <- httr2::resp_status(response)
   if (status %/% 100 != 2 || startsWith(header(response, "Content-Type"), "text/html") %in% TRUE) {

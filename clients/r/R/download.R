@@ -4,9 +4,9 @@
 # See ?survey_download.
 survey_download <- function(client, survey, path, ..., progress = interactive()) {
   parameters <- parameters_of(survey, list(...))
-  path <- path.expand(path)
-  ending <- regmatches(path, regexpr("\\.(csv|csv\\.gz|xlsx)$", path))
+  ending <- if (is.character(path)) regmatches(path, regexpr("\\.(csv|csv\\.gz|xlsx)$", path))
   if (length(ending) != 1) fail("The file's name must end in .csv, .csv.gz or .xlsx.")
+  path <- path.expand(path)
   if (!dir.exists(dirname(path)) || dir.exists(path)) {
     fail(path, if (dir.exists(path)) " is a folder." else " is in a folder that does not exist.")
   }

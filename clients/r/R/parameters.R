@@ -7,8 +7,8 @@ parameters_of <- function(survey, given, ...) {
     fail('Parameters need a name and a value, such as since = "2026-03-01".')
   }
   own <- c("after", "count", names(list(...)))
-  wrong <- names(given)[duplicated(names(given)) | names(given) %in% own]
-  if (length(wrong) > 0) fail(wrong[[1]], " is not a parameter of this function, or is given twice.")
+  wrong <- intersect(names(given), own)
+  if (length(wrong) > 0) fail(wrong[[1]], " is not a parameter of this function.")
   given <- Filter(Negate(is.null), c(given, list(...)))
   Map(texts, names(given), given)
 }

@@ -36,6 +36,8 @@ body_of <- function(path, survey, key = "KEY", query = "") {
   while (length(piece <- readBin(connection, "raw", 2^20)) > 0) bytes <- c(bytes, piece)
   bytes
 }
+# Unlike expect_identical, does not look for the differences of megabytes.
+expect_bytes <- function(found, expected) expect_true(identical(found, expected))
 bytes_of <- function(path) readBin(path, "raw", file.size(path))
 
 # A data frame in the service's dialect.

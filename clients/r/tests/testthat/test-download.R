@@ -11,7 +11,7 @@ test_that("a download that breaks is resumed, and is the file of the service", {
     expect_identical(survey_download(client, DEMO, path, metadata = c("cluster", "a,\n\"b\"")), path)
     expect_gte(requests(), 7)
     whole <- if (name == "r.csv") bytes_of(path) else memDecompress(bytes_of(path), "gzip")
-    expect_identical(whole, body_of("/csv", DEMO, query = "&metadata=cluster&metadata=a,%0A%22b%22"))
+    expect_bytes(whole, body_of("/csv", DEMO, query = "&metadata=cluster&metadata=a,%0A%22b%22"))
     expect_identical(dir(dirname(path)), name)
   }
 })
@@ -28,7 +28,7 @@ test_that("a program that was stopped anywhere continues the file", {
     altered <- c(altered, charToRaw(text)[-seq_along(altered)])
     writeBin(head(altered, length), part)
     survey_download(faulty("pass"), DEMO, path)
-    expect_identical(bytes_of(path), if (length < 3000) body else altered)
+    expect_bytes(bytes_of(path), if (length < 3000) body else altered)
     expect_identical(dir(dirname(path)), "r.csv")
   }
 })
@@ -43,19 +43,20 @@ test_that("what is no part of the file, or has another number of responses, star
     error_of(survey_download(faulty("pass", "cut-3500", "401"), DEMO, path))
     writeBin(part, file.path(dir(dirname(path), full.names = TRUE), "0"))
     survey_download(faulty("pass"), DEMO, path)
-    expect_identical(bytes_of(path), body)
+    expect_bytes(bytes_of(path), body)
   }
 })
 
 test_that("wide files and workbooks start again", {
-  for (fault in c("cut-5000", "shorten-5000", "503")) {
+  expected <- body_of("/csv", DEMO, query = "&layout=wide&value=label&bom=true")
+  after_a_record <- which(expected == charToRaw("\n"))[[99]]
+  for (fault in c("cut-5000", "shorten-5000", paste0("shorten-", after_a_record), "503")) {
     path <- file.path(new_folder(), "w.csv.gz")
     survey_download(faulty("pass", fault), DEMO, path, layout = "wide", value = "label", bom = TRUE)
-    expected <- body_of("/csv", DEMO, query = "&layout=wide&value=label&bom=true")
-    expect_identical(memDecompress(bytes_of(path), "gzip"), expected)
+    expect_bytes(memDecompress(bytes_of(path), "gzip"), expected)
     path <- file.path(new_folder(), "r.xlsx")
     survey_download(faulty("pass", fault), DEMO, path, codebook = TRUE)
-    expect_identical(bytes_of(path), body_of("/xlsx", DEMO, query = "&codebook=true"))
+    expect_bytes(bytes_of(path), body_of("/xlsx", DEMO, query = "&codebook=true"))
   }
 })
 
@@ -65,10 +66,10 @@ test_that("a failed download keeps the earlier file, and another selection does 
   expect_identical(error_of(survey_download(faulty("pass", "cut-5000", "401"), DEMO, path))$status, 401L)
   expect_identical(readLines(path), "earlier")
   survey_download(demo(), DEMO, path, since = "2026-02-01")
-  expect_identical(bytes_of(path), body_of("/csv", DEMO, query = "&since=2026-02-01"))
+  expect_bytes(bytes_of(path), body_of("/csv", DEMO, query = "&since=2026-02-01"))
   expect_length(dir(dirname(path)), 2)
   survey_download(demo(), DEMO, path, userid = "nobody")
-  expect_identical(bytes_of(path), body_of("/csv", DEMO, query = "&userid=nobody"))
+  expect_bytes(bytes_of(path), body_of("/csv", DEMO, query = "&userid=nobody"))
 })
 
 test_that("other names and surveys are refused, and leave nothing", {
