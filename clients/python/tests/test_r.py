@@ -54,7 +54,7 @@ def survey(create_survey: Create) -> Survey:
             Answer("translated", "Ndiyo", "Ja?\nA. Ndiyo\nB. Hapana", "1", translated_response="Yes – はい"),
             Answer("translated", "B", "Ja?\nA. Ndiyo\nB. Hapana", "2", translated_response=""),
             Answer("versions", "A", "?\nA. Yes\nB. No", "1"),
-            Answer("versions", "B", "?\nA. Yes\nB. Never", "2", version=2),
+            Answer("versions", "B", "?\nA. No\nB. Yes", "2", version=2),
             *[Answer(name, "1", f"About {name}", "1") for name in NAMES],
             *[Answer("water", "B", LONG, "3", form) for form in ("long", "food2")],
         ]
@@ -76,7 +76,8 @@ def test_tables_and_labelled_files_are_those_of_r(
     survey: Survey, library: Path, tmp_path: Path, parameters: dict[str, Any], in_r: str
 ) -> None:
     program = ["Rscript", "--vanilla", "-e", f".libPaths({str(library)!r}); library(surveyexport); {PROGRAM}"]
-    subprocess.run([*program, survey.name, in_r], cwd=tmp_path, check=True)
+    ran = subprocess.run([*program, survey.name, in_r], cwd=tmp_path, check=True, stderr=subprocess.PIPE, text=True)
+    assert parameters or "form.versions has no value labels" in ran.stderr
 
     rows = [row.split(",") for row in (tmp_path / "r.txt").read_text().splitlines()]
     cells = [[None if cell == "-" else bytes.fromhex(cell).decode() for cell in row] for row in rows]

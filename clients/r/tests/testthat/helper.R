@@ -14,9 +14,9 @@ client_of <- function(url = "URL", key = "KEY") {
 demo <- function() client_of()
 hard <- function() client_of(key = "HARD_KEY")
 
-# The demo data through a proxy with these faults, one for each of the next requests. See test/clients/run.ts.
-faulty <- function(...) {
-  client <- client_of("PROXY")
+# A client through a proxy with these faults, one for each of the next requests. See test/clients/run.ts.
+faulty <- function(..., key = "KEY") {
+  client <- client_of("PROXY", key)
   requests(...)
   client
 }

@@ -67,8 +67,7 @@ test_that("a transfer that breaks or ends early is tried again", {
 })
 
 test_that("a web page and a redirect are errors, and no key is sent elsewhere", {
-  error <- error_of(survey_list(faulty("page")))
-  expect_match(conditionMessage(error), "HTTP status 200, and no message of the service: check its URL")
+  expect_match(conditionMessage(error_of(survey_list(faulty("page")))), "HTTP status 200, and no message of the service: check its URL")
   error <- error_of(survey_list(faulty("moved")))
   expect_match(conditionMessage(error), "HTTP status 302, moved to https://x.example/api/v1/surveys, ", fixed = TRUE)
   expect_identical(requests(), 1)

@@ -5,15 +5,17 @@ new_folder <- function() {
 }
 
 test_that("a download that breaks is resumed, and is the file of the service", {
-  for (name in c("r.csv", "r.csv.gz")) {
-    path <- file.path(new_folder(), name)
-    client <- faulty("pass", "cut-50", "cut-3000", "503", "cut-70000", "shorten-9000")
-    expect_identical(survey_download(client, DEMO, path, metadata = c("cluster", "a,\n\"b\"")), path)
-    expect_gte(requests(), 7)
-    whole <- if (name == "r.csv") bytes_of(path) else memDecompress(bytes_of(path), "gzip")
-    expect_bytes(whole, body_of("/csv", DEMO, query = "&metadata=cluster&metadata=a,%0A%22b%22"))
-    expect_identical(dir(dirname(path)), name)
-  }
+  path <- file.path(new_folder(), "r.csv")
+  client <- faulty("pass", "cut-50", "cut-3000", "503", "cut-70000", "shorten-9000")
+  expect_identical(survey_download(client, DEMO, path, metadata = c("cluster", "a,\n\"b\"")), path)
+  expect_gte(requests(), 7)
+  expect_bytes(bytes_of(path), body_of("/csv", DEMO, query = "&metadata=cluster&metadata=a,%0A%22b%22"))
+  expect_identical(dir(dirname(path)), "r.csv")
+
+  # Each time after a response whose question_ref is hard to write.
+  path <- file.path(new_folder(), "r.csv.gz")
+  survey_download(faulty("pass", paste0("cut-", c(9:13) * 10000), key = "HARD_KEY"), HARD, path)
+  expect_bytes(memDecompress(bytes_of(path), "gzip"), body_of("/csv", HARD, "HARD_KEY"))
 })
 
 test_that("a program that was stopped anywhere continues the file", {

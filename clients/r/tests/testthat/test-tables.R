@@ -1,22 +1,17 @@
 test_that("data frames have every cell of the file", {
-  client <- hard()
-  calls <- list(
-    list(survey_responses, "/csv", ""),
-    list(survey_responses, "/csv", "&metadata=note&metadata=ratio&arm=seed_2&omit=pageid"),
-    list(survey_wide, "/csv", "&layout=wide"),
-    list(survey_wide, "/csv", "&layout=wide&columns=question&value=translated&timing=true"),
-    list(survey_codebook, "/questions", "&format=csv"),
-    list(survey_answers, "/answers", "&format=csv&top=2")
-  )
-  given <- list(
-    list(), list(metadata = c("note", "ratio"), arm = "seed_2", omit = "pageid"),
-    list(), list(columns = "question", value = "translated", timing = TRUE), list(), list(top = 2)
-  )
-  for (number in seq_along(calls)) {
-    table <- do.call(calls[[number]][[1]], c(list(client, HARD), given[[number]]))
-    expect_bytes(as_csv(table), body_of(calls[[number]][[2]], HARD, "HARD_KEY", calls[[number]][[3]]))
+  expect_cells <- function(call, path, query, ...) {
+    table <- call(hard(), HARD, ...)
     expect_true(all(vapply(table, is.character, TRUE)))
+    expect_bytes(as_csv(table), body_of(path, HARD, "HARD_KEY", query))
   }
+  expect_cells(survey_responses, "/csv", "")
+  query <- "&metadata=note&metadata=ratio&arm=seed_2&omit=pageid"
+  expect_cells(survey_responses, "/csv", query, metadata = c("note", "ratio"), arm = "seed_2", omit = "pageid")
+  expect_cells(survey_wide, "/csv", "&layout=wide")
+  query <- "&layout=wide&columns=question&value=translated&timing=true"
+  expect_cells(survey_wide, "/csv", query, columns = "question", value = "translated", timing = TRUE)
+  expect_cells(survey_codebook, "/questions", "&format=csv")
+  expect_cells(survey_answers, "/answers", "&format=csv&top=2", top = 2)
 })
 
 test_that("a survey's name and texts are read in a C locale too", {
@@ -58,4 +53,9 @@ test_that("a survey without responses is an error", {
     expect_match(conditionMessage(error), "No responses were found for survey: Pilot study", fixed = TRUE)
     expect_match(error$request_id, "-")
   }
+})
+
+test_that("a file with a record of another length is no table", {
+  writeLines(c("a,b", "1,2", "3"), file <- tempfile())
+  expect_match(conditionMessage(error_of(surveyexport:::read_csv(file))), "of another length than its header")
 })
