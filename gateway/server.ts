@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server } from 'node:net';
 import { DatabaseError } from 'pg';
 import { Connections } from './connections.ts';
 import { Failure, failureOf } from './failure.ts';
@@ -135,7 +135,8 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
     /** Accepts no more requests, and waits for those that are running. @param now ends them, and cancels their statements */
     async close({ now = false } = {}): Promise<void> {
       const closed = once(server, 'close');
-      server.close();
+      Server.prototype.close.call(server); // that of the HTTP server would also end its timeouts, and a client might send no more
+      server.closeIdleConnections();
       if (now) {
         server.closeAllConnections();
         connections.close();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -174,6 +174,16 @@ describe('the gateway', async () => {
     await other.close();
     await expect.poll(countLong).toBe(0);
     await expect(fetch(other.url)).rejects.toThrow('fetch failed');
+  });
+
+  test('closes when a client does not complete its request', async () => {
+    const other = await startTestGateway(databaseUrl);
+    const { hostname, port } = new URL(other.url);
+    connect(Number(port), hostname)
+      .on('error', () => {})
+      .write('POST /sql HTTP/1.1\r\nHost: x'); // and no more
+    await fetch(new URL('/healthz', other.url)).then((response) => response.text()); // by now, that has arrived
+    await other.close(false);
   });
 
   test('never exceeds the limit of connections: further requests wait, and each gets its own result', async () => {
