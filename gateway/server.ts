@@ -50,7 +50,7 @@ const LARGE_AT_A_TIME = 4;
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 };
 /** How long a client may read nothing of a response; and how much it must read in the time after that. */
 const STALLED_MS = 4_000;
-const SLOWEST_BYTES_PER_MS = 64;
+const SLOWEST_BYTES_PER_MS = 256;
 const MOST_SOCKETS = 1_000;
 /** How long the answer to a health check is given again. */
 const HEALTH_MS = 1_000;
