@@ -100,6 +100,9 @@ export async function readBody(request: IncomingMessage, { largeRequests, signal
 
 const ISOLATION_LEVEL = /^(?:ReadUncommitted|ReadCommitted|RepeatableRead|Serializable)$/;
 
+/** As in Postgres's protocol. */
+const MAX_PARAMS = 65_535;
+
 /** Reads `{"query":"…","params":[…]}`, or `{"queries":[…]}` and the headers for a transaction. @throws Failure 400 for anything else */
 export function batchOf(headers: IncomingHttpHeaders, body: string): Batch {
   const has = (name: string) => headers[name] === 'true';
@@ -116,27 +119,26 @@ export function batchOf(headers: IncomingHttpHeaders, body: string): Batch {
   if (!Array.isArray(queries)) throw unreadable('expected "query" and "params", or "queries"');
   const statements = queries.map((item: unknown) => {
     const { query, params = [] } = Object(item) as Partial<Statement>;
-    if (typeof query !== 'string') throw unreadable('"query" must be a text');
-    if (!Array.isArray(params)) throw unreadable('"params" must be an array');
+    if (typeof query !== 'string' || !isText(query))
+      throw unreadable('"query" must be a text, without NUL and half pairs');
+    if (!Array.isArray(params) || params.length > MAX_PARAMS)
+      throw unreadable(`"params" must be an array of at most ${MAX_PARAMS} parameters`);
+    if (params.some((param) => typeof param === 'string' && !isText(param)))
+      throw unreadable('"params" must not have a NUL or half of a surrogate pair');
     return { query, params };
   });
   return { statements, begin: isSingle ? undefined : `START TRANSACTION ${modes.filter(Boolean).join(', ')}` };
 }
 
-/** Parses JSON. A number keeps its digits, of which JavaScript would lose some. */
 function parsed(body: string): Record<string, unknown> {
-  const { rawJSON } = JSON as JSON & { rawJSON: (text: string) => unknown };
-  const checked = (_: string, value: unknown, { source = '' }: { source?: string }) => {
-    // UTF-8 has no half of a surrogate pair, and a NUL ends a text in Postgres's protocol.
-    if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0')))
-      throw unreadable('a text has a NUL, or half of a surrogate pair');
-    return typeof value === 'number' ? rawJSON(source) : value;
-  };
   try {
-    return Object(JSON.parse(body, checked as (key: string, value: unknown) => unknown)) as Record<string, unknown>;
-  } catch (error) {
-    throw error instanceof Failure ? error : unreadable('it is not JSON');
+    return Object(JSON.parse(body)) as Record<string, unknown>;
+  } catch {
+    throw unreadable('it is not JSON');
   }
 }
+
+/** UTF-8 has no half of a surrogate pair, and a NUL ends a text in Postgres's protocol. */
+const isText = (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 
 const unreadable = (reason: string) => new Failure(400, `could not parse the HTTP request body: ${reason}`);
