@@ -37,14 +37,10 @@ const NO_DRY_RUN = 'npm took --dry-run for itself: put it after "--", as in "npm
 
 const NO_DATABASE = 'There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on';
 const WITHOUT = { DATABASE_URL: '', DATA_DIR: await newFolder() };
-const KEY_ID = '00000000-0000-4000-8000-000000000000';
 
 test.each<[string, string[], string, NodeJS.ProcessEnv?]>([
   ['migrate.ts', [], NO_DATABASE, WITHOUT],
-  ['keys.ts', ['issue', ...EMAIL, '--name', 'x'], NO_DATABASE, WITHOUT],
   ['keys.ts', ['list'], NO_DATABASE, WITHOUT],
-  ['keys.ts', ['rotate', KEY_ID], NO_DATABASE, WITHOUT],
-  ['keys.ts', ['revoke', KEY_ID], NO_DATABASE, WITHOUT],
   ['remove.ts', [...EMAIL, '--survey', 'x'], NO_DATABASE, WITHOUT],
   ['import.ts', EMAIL, "error: required option '--forms <file>' not specified"],
   ['import.ts', ['--email', 'ann', '--forms', 'f', '--responses', 'r'], '--email: "ann" is not an e-mail address'],

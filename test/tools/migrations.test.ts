@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { openDatabase, postgresUrl } from '../../tools/database.ts';
@@ -18,45 +16,6 @@ test('migrate applies each migration once, even when several run at the same tim
   expect(recorded.map(({ name }) => name)).toEqual(applied);
 });
 
-test('0004 copies the last uses, and a Worker of the version before finds its keys during and after it', async () => {
-  const database = await createEmptyDatabase();
-  const sqlOf = (name: string) => readFile(new URL(`../../src/db/migrations/${name}.sql`, import.meta.url), 'utf8');
-  await query(database, 'create table schema_migrations (name text primary key, applied timestamptz default now())');
-  for (const name of ['0001_initial', '0002_responses_by_participant', '0003_walk_indexes']) {
-    await query(database, await sqlOf(name));
-    await query(database, 'insert into schema_migrations (name) values ($1)', [`${name}.sql`]);
-  }
-  const used = new Date('2026-01-02T03:04:05.678Z');
-  await query(database, `insert into users (email) values ('a@example.org')`);
-  await query(
-    database,
-    `insert into api_keys (userid, name, prefix, hash, last_used)
-     select id, 'n', 'p', hash, last_used from users, (values ('used', $1::timestamptz), ('unused', null)) k (hash, last_used)`,
-    [used],
-  );
-
-  // The queries of that version.
-  const lookUp = `select k.hash, k.last_used from api_keys k join users u on u.id = k.userid where k.hash = 'used'`;
-  const noteUse = 'update api_keys set last_used = now()';
-  const asWorker = (sql: string) =>
-    withConnection(database, async (client) => {
-      await client.query(`set role survey_export_worker; set statement_timeout = '10s'`);
-      return (await client.query(sql)).rows;
-    });
-  const found = [{ hash: 'used', last_used: used }];
-  await withConnection(database, async (client) => {
-    await client.query('begin');
-    await client.query(await sqlOf('0004_api_key_uses'));
-    expect(await asWorker(lookUp)).toEqual(found);
-  });
-  expect(await migrate(database)).toContain('0004_api_key_uses.sql');
-  expect(await asWorker(lookUp)).toEqual(found);
-  await expect(asWorker(noteUse)).rejects.toMatchObject({ cause: { code: '42501' } }); // which is only logged
-  expect(await query(database, 'select hash, u.last_used from api_key_uses u join api_keys on id = keyid')).toEqual(
-    found,
-  );
-});
-
 test('migrate names the session that blocks it', async () => {
   const database = await createEmptyDatabase();
   await withConnection(database, async (other) => {
@@ -69,7 +28,6 @@ describe('DATABASE_URL', () => {
   test.each([
     ['mysql://me:secret@host/db', /not a Postgres URL/],
     ['postgres://me:a/secret@host/db', /special characters .* must be escaped: \/ as %2F/],
-    ['postgres://me:a#secret@host/db', /must be escaped/],
     ['postgres://me:1?secret@host/db', /must be escaped/],
     ['postgresql://survey_export_worker:secret@host/db', /is the Worker's role; use the owner's URL$/],
     [
@@ -78,8 +36,6 @@ describe('DATABASE_URL', () => {
     ],
     ['"postgres://me:secret@host/db"', /not a Postgres URL: expected postgres:\/\/.*, without quotes around it$/],
     ['postgres://me:secret@host:five/db', /the port must be a number from 1 to 65535$/],
-    ['postgres://me:secret@host:70000/db', /the port must be a number/],
-    ['postgres://me:a/secret@host:5432/db', /must be escaped/],
     [
       'postgres://me:secret@no-such-host.invalid/db',
       /Cannot connect to Postgres no-such-host\.invalid\/db .*; check the host/,
@@ -118,16 +74,6 @@ describe('DATABASE_URL', () => {
       const short = Object.assign(new URL(url), { pathname });
       expect((await openDatabase({ DATABASE_URL: short.href })).description).toBe(`Postgres ${short.host}/${name}`);
     }
-  });
-
-  test('may have a password of special characters, escaped', async () => {
-    const role = `odd_${randomBytes(6).toString('hex')}`; // the server is shared
-    const password = '@/:#?%%2F';
-    await query(url, `create role ${role} login password '${password}'`);
-    const odd = new URL(url).href.replace(/postgres:[^:@]+@/, `${role}:${encodeURIComponent(password)}@`);
-    const database = await openDatabase({ DATABASE_URL: odd });
-    expect(await query(database.url, 'select current_user')).toEqual([{ current_user: role }]);
-    await query(url, `drop role ${role}`);
   });
 
   test.each(['prefer', 'require', 'verify-ca'])('with sslmode=%s means verify-full', (mode) => {
