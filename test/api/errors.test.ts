@@ -52,15 +52,6 @@ test.each(SURVEY_PATHS)(
   },
 );
 
-test.each(SURVEY_PATHS)('with missing=404, 404 or an empty result: %s', async (path) => {
-  for (const survey of ['of another account', 'no such']) {
-    const response = await fetchApi(path + query({ survey, missing: '404' }), account);
-    expectError(response, 404, 'no_responses', noResponses(survey));
-  }
-  const { status, headers } = await fetchApi(path + query({ survey: 'empty', missing: '404' }), account);
-  expect([status, headers.get('RateLimit-Policy')]).toEqual([200, '"account";q=5000;w=10']);
-});
-
 const NOT_FOUND =
   'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.';
 

@@ -147,15 +147,6 @@ test('the page is not found if the variable PAGE is off, and the reference still
   }
 });
 
-test('a new key is logged as one key cache miss, then as hits, with the queries about it', async () => {
-  const { key, id } = await createAccount();
-  const first = await fetchLogged('/api/v1/nowhere', { key });
-  expect(first.line).toMatchObject({ keyCache: 'miss', accountId: id, status: 404, sqlRequests: 2 }); // the lookup, and last_used
-  await expect.poll(async () => (await fetchLogged('/api/v1/nowhere', { key })).line.keyCache).toBe('hit');
-  const { line, requests } = await fetchLogged('/api/v1/nowhere', { key });
-  expect([line.keyCache, line.sqlRequests, requests]).toEqual(['hit', 0, 0]);
-});
-
 test('an export is logged with its rows and retries', async () => {
   let faults = 0;
   service.proxy.inject((exchange) => {

@@ -18,16 +18,6 @@ test.each([
   expect(periods.slice(0, -1).map(({ end }) => dayAfter(end))).toEqual(periods.slice(1).map(({ start }) => start));
 });
 
-test('the responses of the days of a week, from Monday to Sunday, are added up', () => {
-  const days = ['2026-01-04', '2026-01-05', '2026-01-11', '2026-01-12', '2026-12-31'];
-  const { periods } = toPeriods(days.map((day, i) => ({ day, participants: 2 ** i, responses: 10 ** i })));
-  expect(periods.slice(0, 3)).toEqual([
-    { start: '2025-12-29', end: '2026-01-04', participants: 1, responses: 1 },
-    { start: '2026-01-05', end: '2026-01-11', participants: 6, responses: 110 },
-    { start: '2026-01-12', end: '2026-01-18', participants: 8, responses: 1000 },
-  ]);
-});
-
 test.each([
   [1, [0, 1]],
   [3, [0, 1, 2, 3]],

@@ -105,21 +105,6 @@ test('the result of a lookup whose request ended before the KV write is shared f
   expect(await cache.find('hash', requestWith(notFound))).toBeUndefined();
 });
 
-test('a lookup is shared with a request whose time is behind that of the lookup', async () => {
-  const cache = new KeyCache();
-  const rows = Promise.withResolvers<Row[]>();
-  const first = cache.find(
-    'hash',
-    requestWith(() => rows.promise),
-  );
-  await vi.advanceTimersByTimeAsync(5);
-  vi.setSystemTime(Date.now() - 6);
-  const second = cache.find('hash', requestWith(notFound));
-  await vi.advanceTimersByTimeAsync(5);
-  rows.resolve(await found());
-  expect(await Promise.all([first, second])).toMatchObject([{ keyId: 'key id' }, { keyId: 'key id' }]);
-});
-
 test('a lookup fails for waiting requests after 20 s; the next request starts another, and what the first one finds changes nothing', async () => {
   const cache = new KeyCache();
   const slow = Promise.withResolvers<Row[]>();
@@ -134,27 +119,6 @@ test('a lookup fails for waiting requests after 20 s; the next request starts an
   expect(await cache.find('hash', requestWith(found))).toBeUndefined();
   expect(put).not.toHaveBeenCalled();
 });
-
-test.each(['before', 'after'])(
-  'a request shares a lookup that began %s it, and ended while it read KV',
-  async (order) => {
-    const cache = new KeyCache();
-    const [writing, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
-    const begin = [
-      () => cache.find('hash', requestWith(found, { put: () => writing.promise })),
-      () => cache.find('hash', requestWith(notFound, { get: () => reading.promise })),
-    ];
-    const requests: Promise<unknown>[] = [];
-    for (const one of order === 'before' ? begin : begin.toReversed()) {
-      requests.push(one());
-      await vi.advanceTimersByTimeAsync(5);
-    }
-    writing.resolve();
-    await vi.advanceTimersByTimeAsync(0);
-    reading.resolve(null);
-    expect(await Promise.all(requests)).toMatchObject([{ keyId: 'key id' }, { keyId: 'key id' }]);
-  },
-);
 
 describe('a KV write', () => {
   test('does not happen if KV fails to tell whether an entry still exists', async () => {
