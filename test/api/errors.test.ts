@@ -1,12 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { PATHS } from '../chaos/requests/request.ts';
-import { errorBody, fetchApi, fetchService, query } from '../support/api.ts';
+import { fetchApi, fetchService, query } from '../support/api.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { expectError } from './requests.ts';
-
-interface App {
-  createApp(): { request(path: string, init: RequestInit, env: object, context: object): Promise<Response> };
-}
 
 const SURVEY_PATHS = PATHS.filter((path) => path.startsWith('/responses'));
 /** Filters that would select nothing of a survey with responses, which is no error. */
@@ -73,16 +69,3 @@ test.each([...PATHS.map((path) => `/api/v1${path}`), '/openapi.json', '/healthz'
     }
   },
 );
-
-test('/healthz does not promise that it will help to wait if DATABASE_URL is not set', async () => {
-  using log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  using _ = vi.spyOn(console, 'log').mockImplementation(() => {});
-  // Imported without types, because the app's need the Workers runtime's.
-  const module = await vi.importActual<App>('../../src/app.ts');
-  const context = { waitUntil() {}, passThroughOnException() {}, props: {} };
-  const env = { FAILURE_LIMIT: { limit: async () => ({ success: true }) } };
-  const response = await module.createApp().request('/healthz', {}, env, context);
-  const message = 'This service has no database: its operator has to configure one.';
-  expect([response.status, await response.text()]).toEqual([503, errorBody(message)]);
-  expect(log.mock.calls.join()).toContain('npm run dev');
-});

@@ -16,7 +16,6 @@ import {
   hardResponses,
   numberResponses,
 } from '../support/hard-workbook.ts';
-import { readZip } from '../support/xlsx.ts';
 import { get } from './requests.ts';
 
 /*
@@ -83,16 +82,6 @@ describe.each(Object.entries(LAYOUTS))('a workbook with the %s table and the cod
 
   test.each(Object.entries(readers))('has the cells of the CSV files for %s', async (__, read) => {
     expectSheets(await read(file), expected);
-  });
-
-  test('has its names in bold in a frozen row, for ExcelJS, and the number format of text, "@"', async () => {
-    for (const sheet of (await excelJs(file)).worksheets) {
-      expect(sheet.views).toMatchObject([{ state: 'frozen', xSplit: 0, ySplit: 1 }]);
-      expect([sheet.getCell('A1').font.bold, sheet.getCell('A2').font?.bold]).toEqual([true, undefined]);
-    }
-    // Cells without a style have the first one.
-    const formats = String(readZip(file).get('xl/styles.xml')).match(/(?<=<cellXfs.*)numFmtId="\d+"/g);
-    expect(formats).toEqual(['numFmtId="49"', 'numFmtId="49"']);
   });
 });
 

@@ -1,3 +1,4 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
 
@@ -39,25 +40,14 @@ export interface DescribedParameter extends Described {
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** Resolves every reference, and forbids undescribed members. The document allows them, so that they can be added later. */
-export function resolve(document: unknown): Description {
-  const follow = (node: unknown): unknown => {
+export function resolve(document: Readonly<Record<string, unknown>>): Description {
+  const close = (node: unknown): unknown => {
     if (typeof node !== 'object' || node === null) return node;
-    if (Array.isArray(node)) return node.map(follow);
-    if ('$ref' in node) return follow(at(document, String(node.$ref)));
-    const copy = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, follow(value)]));
+    if (Array.isArray(node)) return node.map(close);
+    const copy = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, close(value)]));
     return 'properties' in node && 'type' in node ? { ...copy, additionalProperties: false } : copy;
   };
-  return follow(document) as Description;
-}
-
-/** The node at a JSON pointer (RFC 6901), written as a URL fragment. */
-function at(document: unknown, reference: string): unknown {
-  let node = document;
-  for (const name of reference.replace(/^#\//, '').split('/')) {
-    node = (node as Record<string, unknown>)[name.replaceAll('~1', '/').replaceAll('~0', '~')];
-    if (node === undefined) throw new Error(`${reference} points to nothing`);
-  }
-  return node;
+  return close(new Validator().resolveRefs({ specification: structuredClone(document) })) as Description;
 }
 
 const ajv = new Ajv2020({ allErrors: true, strictTypes: false });

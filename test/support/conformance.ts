@@ -5,7 +5,9 @@ const descriptions: Record<string, Promise<Description>> = {};
 
 /** The /openapi.json of the service at an origin, requested once. */
 export const description = (origin: string): Promise<Description> =>
-  (descriptions[origin] ??= fetch(`${origin}/openapi.json`).then(async (response) => resolve(await response.json())));
+  (descriptions[origin] ??= fetch(`${origin}/openapi.json`).then(async (response) =>
+    resolve((await response.json()) as Record<string, unknown>),
+  ));
 
 /**
  * Checks a response against /openapi.json: its status, headers, type and body must be those described for its path and method.

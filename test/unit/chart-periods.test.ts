@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scaleTo, toPeriods } from '../../site/home/periods.ts';
+import { toPeriods } from '../../site/home/periods.ts';
 import { chart } from '../../site/home/texts.ts';
 
 test.each([
@@ -16,15 +16,4 @@ test.each([
   expect(periods.map(({ responses }) => responses)).toEqual([2, ...Array<number>(bars - 2).fill(0), 3]);
   const dayAfter = (day = '') => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
   expect(periods.slice(0, -1).map(({ end }) => dayAfter(end))).toEqual(periods.slice(1).map(({ start }) => start));
-});
-
-test.each([
-  [1, [0, 1]],
-  [3, [0, 1, 2, 3]],
-  [9, [0, 5, 10]],
-  [10, [0, 5, 10]],
-  [12, [0, 5, 10, 15]],
-  [41_000, [0, 20_000, 40_000, 60_000]],
-])('the scale of a chart whose highest bar is %i has round numbers', (most, expected) => {
-  expect(scaleTo(most)).toEqual(expected);
 });

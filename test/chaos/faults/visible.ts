@@ -78,7 +78,4 @@ export const lasting: readonly InjectedFault[] = [
 ];
 
 /** Faults of the key cache, by their names in test/support/worker-under-faults.ts. */
-export const cacheFaults = [
-  ...['rejects', 'hangs', 'is slow'],
-  ...['holds another form of entry', 'holds half an entry', 'holds a text'],
-];
+export const cacheFaults = ['rejects', 'hangs', 'is slow'];
