@@ -6,8 +6,6 @@ import { openPage } from './browser.ts';
 import { cards, chooseOlder, enterKey, openSurvey, openView, press, settled } from './home.ts';
 
 const LONG = 'Long name '.repeat(40);
-/** Between things that do not touch, in pixels. */
-const LEAST_SPACE = 6;
 
 test('the form for the key, after five requests at most, and the list of surveys are accessible and fit the window', async () => {
   const page = await openPage('/', { reducedMotion: 'reduce' });
@@ -34,20 +32,6 @@ test('the form for the key, after five requests at most, and the list of surveys
   await enterKey(page, account.key);
   await expect.poll(() => page.getByText('0 answers').count()).toBe(2);
   await expectAccessible(page);
-
-  // On a phone, the rows are aligned with the heading, and no line is wasted.
-  await page.setViewportSize({ width: 320, height: 800 });
-  const boxOf = (role: 'heading' | 'link' | 'button', name: string) => page.getByRole(role, { name }).boundingBox();
-  expect((await boxOf('link', 'xxx'))?.x).toBe((await boxOf('heading', 'Your surveys'))?.x);
-  const [button, link] = [await boxOf('button', 'Forget key'), await boxOf('link', 'For programmers')];
-  expect(Math.abs((button?.y ?? 0) - (link?.y ?? 0))).toBeLessThan(10);
-
-  await page.keyboard.press('Tab'); // from the heading to the first row
-  const ring = await page.evaluate<string[]>(`(() => {
-    const { outlineStyle, outlineOffset, outlineWidth } = getComputedStyle(document.activeElement.closest('li'));
-    return [outlineStyle, outlineOffset, outlineWidth];
-  })()`);
-  expect(ring).toEqual(['solid', '-3px', '3px']); // inside the row, which cuts off what is outside it
 });
 
 /** Opens the form of a survey's file, with a preview, a file that was refused, a complete download, and one that is running. */
@@ -81,47 +65,12 @@ async function openDownload(): Promise<Page> {
   return page;
 }
 
-test('a survey with its downloads is accessible and fits the window; nothing is cut off, touches or is covered', async () => {
+test('a survey with its downloads is accessible and fits the window; no button is covered', async () => {
   const page = await openDownload();
   await openDetails(page);
   for (const name of ['Leave out testers', 'More columns'])
     await page.getByRole('group', { name }).getByLabel('household_members_count').waitFor();
   await expectAccessible(page);
-  const cut = await page.evaluate<string[]>(`(() => {
-    const context = document.createElement('canvas').getContext('2d');
-    const ARROW = 40;
-    return [...document.querySelectorAll('.download select')].flatMap((select) => {
-      context.font = getComputedStyle(select).font;
-      return [...select.options].map((option) => option.text).filter((text) => context.measureText(text).width > select.clientWidth - ARROW);
-    });
-  })()`);
-  expect(cut).toEqual([]);
-  const [from, to] = await page.evaluate<Record<'y' | 'left' | 'right', number>[]>(
-    "['since', 'until'].map((name) => document.querySelector(`[name=${name}]`).getBoundingClientRect().toJSON())",
-  );
-  expect(from?.y).toBe(to?.y);
-  expect((to?.left ?? 0) - (from?.right ?? 0)).toBeGreaterThanOrEqual(LEAST_SPACE);
-  const touching = await page.evaluate<string[]>(`(() => {
-    const nodes = [...document.querySelectorAll('main *')].filter((node) => node.checkVisibility());
-    const lines = nodes.filter((node) => !node.closest('button, .button, input, select')).flatMap((node) => {
-      const { left, right, top, bottom } = node.getBoundingClientRect();
-      const { borderTopWidth, borderBottomWidth } = getComputedStyle(node);
-      return [[borderTopWidth, top], [borderBottomWidth, bottom]].flatMap(([width, y]) =>
-        width === '0px' ? [] : [{ node, left, right, y }]);
-    });
-    return nodes.filter((node) => node.matches('button:not(.downloads *), .button')).flatMap((button) => {
-      const { left, right, top, bottom } = button.getBoundingClientRect();
-      return lines
-        .filter(({ node }) => node.closest('.selection') === button.closest('.selection'))
-        .filter((line) => line.left < right && left < line.right)
-        .filter(({ y }) => y > top - ${LEAST_SPACE} && y < bottom + ${LEAST_SPACE})
-        .map(({ node }) => button.textContent + ' touches ' + node.localName + '.' + node.className);
-    });
-  })()`);
-  expect(touching).toEqual([]);
-
-  const complete = cards(page).filter({ hasText: 'Complete: ' });
-  expect((await complete.boundingBox())?.height).toBeLessThan(50); // one line
   // At every position of the page, each button that is visible can be clicked, unless the bar is over it.
   const covered = await page.evaluate<string[]>(`(async () => {
     const covered = [];
@@ -149,11 +98,4 @@ test('a survey with its downloads is accessible and fits the window; nothing is 
     await settled(page);
     await expectAccessible(page);
   }
-
-  await page.setViewportSize({ width: 320, height: 800 }); // on a phone, the buttons are below the text
-  const [list, text] = [
-    await page.locator('.downloads ul').boundingBox(),
-    await complete.locator('.what').boundingBox(),
-  ];
-  expect((text?.x ?? 0) - (list?.x ?? 0)).toBeGreaterThanOrEqual(LEAST_SPACE);
 });

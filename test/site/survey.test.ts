@@ -2,18 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { openPage, saved } from './browser.ts';
-import {
-  abortFirst,
-  enterKey,
-  fileOf,
-  hold,
-  openSurvey,
-  openView,
-  press,
-  selected,
-  settled,
-  shiftsOf,
-} from './home.ts';
+import { abortFirst, enterKey, fileOf, hold, openSurvey, openView, press, selected } from './home.ts';
 
 const create = async () => createSurvey(await createAccount(), 'Sleep', 2);
 
@@ -337,28 +326,6 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
   await chosen.getByText('What was answered').press('Enter');
   await expect.poll(() => chosen.locator('.answered bdi').allInnerTexts()).toEqual([labels[0]]);
   expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
-});
-
-test('moves nothing while a view arrives', async () => {
-  const survey = await create();
-  await addResponses(survey, minutely(100, 20));
-  const page = await openPage(pathOf(survey));
-  await enterKey(page, survey.account.key);
-  await settled(page);
-  for (const [view, path, content] of [
-    ['Questions', '/questions', page.getByText('20 questions')],
-    ['Answers', '?', page.locator('.people > li').first()],
-    ['Download', '/questions', page.getByRole('button', { name: 'Preview' })],
-    ['Overview', '?', page.locator('.plot')],
-  ] as const) {
-    const gate = await hold(page, `/responses${path}`);
-    await openView(page, view);
-    const before = await shiftsOf(page);
-    gate.release();
-    await content.waitFor();
-    await settled(page);
-    expect([view, (await shiftsOf(page)) - before]).toEqual([view, 0]);
-  }
 });
 
 test('shows what to do after a part of a survey fails to load, and tries again on request', async () => {
