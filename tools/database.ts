@@ -102,6 +102,8 @@ function explained(error: unknown): string {
   if (reason.includes('client password must be')) return 'the server requires a password, and the URL has none';
   if (reason === 'timeout expired')
     return `no response within ${CONNECT_TIMEOUT_MS / 1000} s: check the host and the port, and firewalls on the way`;
+  if (/self-signed|unable to (?:get|verify)/.test(reason))
+    return `${reason}; if its authority is your own, add sslrootcert=<file> to the URL`;
   const advice = ADVICE[(error as { code?: string }).code ?? ''];
   return advice === undefined ? reason : `${reason}; ${advice}`;
 }
