@@ -61,7 +61,9 @@ describe('npm run deploy', () => {
     expect(stderr.split('\n')).toEqual([
       'Nothing was deployed. 5 problems:',
       expect.stringMatching(/^- wrangler\.toml: the id of API_KEYS .*kv namespace create/),
-      expect.stringMatching(/^- wrangler\.toml: DATABASE_URL is not on Neon; add vars = .*SQL_ENDPOINT/),
+      expect.stringMatching(
+        /^- wrangler\.toml: DATABASE_URL is not on Neon; add vars = .*SQL_ENDPOINT.* directly below/,
+      ),
       expect.stringMatching(/^- wrangler\.toml: the environment has no placement, .*region = "…"/),
       '- The secret DATABASE_URL is not set; run "npx wrangler secret put DATABASE_URL --env production"',
       expect.stringMatching(/^- Cannot connect to Postgres 127\.0\.0\.1:1\/db \(DATABASE_URL\): .*ECONNREFUSED/),

@@ -148,7 +148,9 @@ describe('npm run deploy checks a gateway, and', async () => {
   const unreachable = await startTestGateway('postgres://u:p@127.0.0.1:1/surveys');
   const guard = await startFaultProxy(gateway.url);
   guard.inject((exchange) => exchange.reply(302, '', { location: gateway.url }));
-  afterAll(() => Promise.all([gateway, unreachable, guard].map((one) => one.close())));
+  const stopped = await startFaultProxy(gateway.url);
+  stopped.inject((exchange) => exchange.reply(502, '<html>\r\n<h1>502 Bad Gateway</h1>\r\n</html>\r\n'));
+  afterAll(() => Promise.all([gateway, unreachable, guard, stopped].map((one) => one.close())));
 
   test.each([
     ['finds no problems', {}, []],
@@ -160,7 +162,8 @@ describe('npm run deploy checks a gateway, and', async () => {
     ],
     ['names a token that is refused', { headers: '{"Authorization":"Bearer secret"}' }, ['/sql with 401 expected']],
     ['quotes no headers', { headers: '{"a b":"secret"}' }, ['SQL_ENDPOINT_HEADERS must be a JSON object']],
-    ['follows no redirect', { endpoint: guard.url }, ['/healthz with 302; SQL_ENDPOINT_HEADERS are not accepted']],
+    ['follows no redirect', { endpoint: guard.url }, ['/healthz with 302; SQL_ENDPOINT_HEADERS are not accepted (']],
+    ['quotes no page of a proxy', { endpoint: stopped.url }, ['/healthz with 502 (see "503" in docs/runbook.md)']],
     ['names a database that it cannot reach', { endpoint: unreachable.url }, ['with 503 Postgres cannot be reached']],
     [
       'names a URL without a gateway',

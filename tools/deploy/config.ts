@@ -87,7 +87,7 @@ export function configProblems(environment: Environment, databaseUrl?: string): 
     problems.push('DATABASE_URL is on Neon, which has an endpoint of its own; remove SQL_ENDPOINT');
   if (host !== undefined && !isNeon(host) && !hasEndpoint)
     problems.push(
-      'DATABASE_URL is not on Neon; add vars = { SQL_ENDPOINT = "https://…/sql" }, its gateway (docs/deploy.md)',
+      'DATABASE_URL is not on Neon; add vars = { SQL_ENDPOINT = "https://…/sql" }, its gateway, directly below [env.…] (docs/deploy.md)',
     );
   problems.push(...placementProblems(environment, regionOf(host ?? '')));
   return problems.map((problem) => `wrangler.toml: ${problem}`);

@@ -7,6 +7,7 @@ import { printable } from '../keys/printable.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_LENGTH = 200;
+const ADVICE = '(see "503" in docs/runbook.md)';
 
 /**
  * Checks that a gateway reaches Postgres, accepts the Worker's headers, and serves its database. Sends neither SQL nor a password.
@@ -30,14 +31,15 @@ export async function gatewayProblems(endpoint: string, headersJson: string, dat
     for (const [method, target, expected] of requests) {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const response = await fetch(target, { method, headers, redirect: 'manual', signal });
-      const message = (await response.text()).replace(/^.*"message":"(.*)"\}$/, '$1').replaceAll('\\"', '"');
+      const message = (await response.text()).replace(/^.*"message":"(.*)"\}$|^\s*<.*$/s, '$1').replaceAll('\\"', '"');
       const found = `${response.status} ${printable(message).slice(0, MAX_LENGTH)}`;
       const hint = /^(?:3..|401|403) /.test(found) ? '; SQL_ENDPOINT_HEADERS are not accepted' : '';
-      if (!expected.test(found)) return [`The gateway responds to ${method} ${target} with ${found.trimEnd()}${hint}`];
+      if (!expected.test(found))
+        return [`The gateway responds to ${method} ${target} with ${found.trimEnd()}${hint} ${ADVICE}`];
     }
     return [];
   } catch (error) {
     const { cause = error } = error as Error; // the reason of an error of fetch
-    return [`The gateway ${endpoint} cannot be used: ${messageOf(cause)}`];
+    return [`The gateway ${endpoint} cannot be used: ${messageOf(cause)} ${ADVICE}`];
   }
 }
