@@ -14,7 +14,7 @@ const program = commandLine('npm run --silent db:worker-url --')
     'after',
     `
 Set DATABASE_URL to the URL of the owner, who ran "npm run db:migrate". The password applies to every database of the server,
-and the old one stops working at once. For a Neon host, the printed URL has the host of the connection pooler. For any other,
+and nothing can log in with the old one. For a Neon host, the printed URL has the host of the connection pooler. For any other,
 the gateway's GATEWAY_DATABASE has to name the same host, port and database, and Postgres has to ask for passwords (pg_hba.conf).
 
 Example:
