@@ -80,6 +80,10 @@ test('shows the participants or answers per day as a chart and as a table; a dra
   await move(2);
   await expect.poll(() => readout.textContent()).toBe('2 Mar 2026: 0 participants, 0 answers');
   expect(await selectedDays(page)).toEqual(['', '', 0]);
+  await move(3); // the last bar: its numbers and the number at the upper line are both on the right
+  const [above, below] = await Promise.all([readout.boundingBox(), chart.locator('.scale').boundingBox()]);
+  expect(above && above.y + above.height).toBeLessThanOrEqual(below?.y ?? 0);
+  await move(2);
 
   await page.mouse.down();
   await move(1);
