@@ -265,7 +265,7 @@ export const form = {
   more: 'More formats',
   options: 'More options',
   packages:
-    'The Python client survey-export saves SPSS and Stata files with labels (save_spss and save_stata). For R, choose CSV.',
+    'For SPSS and Stata files with labels, use the Python client survey-export (save_spss, save_stata) or the R package surveyexport (survey_labelled).',
   table: 'Table layout',
   layouts: {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
@@ -452,5 +452,5 @@ export const downloads = {
 
 export const code = {
   title: 'Code for this file',
-  key: 'The programs read your key from the environment variable SURVEY_EXPORT_KEY, so the key is not in the code. The first Python program uses survey-export, in clients/python of this service’s repository.',
+  key: 'The programs read your key from the environment variable SURVEY_EXPORT_KEY, so the key is not in the code. The Python program uses survey-export, in clients/python of this service’s repository. The R program needs only httr2; the package in clients/r also continues downloads that broke off.',
 };
