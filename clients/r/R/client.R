@@ -47,6 +47,12 @@ header <- function(response, name) {
   if (is.null(value)) NA_character_ else value
 }
 
+# What to do about an error, by its code, if the service's message does not say it.
+ADVICE <- c(
+  no_responses = ". Compare the name with survey_list(); or nobody has responded yet.",
+  invalid_token = " Check the key: it may be incomplete, or have expired."
+)
+
 # Waits before another attempt, or raises the error of the last one.
 wait <- function(error, failures) {
   seconds <- error$retry_after
@@ -111,6 +117,7 @@ fetch <- function(client, path, parameters, file, progress = FALSE) {
     default <- paste0("HTTP status ", status, moved, ", and no message of the service: check its URL")
     message <- tryCatch(text_of(members(members(body)[["error"]])[["message"]]), error = function(error) default)
     seconds <- suppressWarnings(as.numeric(header(response, "Retry-After")))
+    message <- paste(c(message, ADVICE[names(ADVICE) %in% header(response, "X-Error-Code")]), collapse = "")
     fail(message, response = response, retry_after = if (status %in% c(429, 502:504, 520:529)) seconds else Inf)
   }
   response

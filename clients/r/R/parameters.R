@@ -17,7 +17,7 @@ parameters_of <- function(survey, given, ...) {
 texts <- function(name, value) {
   if (inherits(value, "POSIXt")) value <- as.POSIXct(value)
   if (length(value) == 0 || (is.atomic(value) && anyNA(value))) {
-    fail(name, " has no value, or a missing one: leave it out to select everything.")
+    fail(name, " has no value, or one that is NA: remove every NA, or pass NULL to leave ", name, " out.")
   }
   if (inherits(value, "POSIXt")) return(format(value + 5e-7, "%Y-%m-%dT%H:%M:%OS6Z", tz = "UTC"))
   if (inherits(value, "Date") || is.factor(value) || (is.character(value) && !is.object(value))) {

@@ -50,7 +50,7 @@ test_that("a survey without responses is an error", {
   for (call in list(survey_responses, survey_wide, survey_labelled, survey_codebook, survey_answers)) {
     error <- error_of(call(client, EMPTY))
     expect_identical(list(error$status, error$code), list(500L, "no_responses"))
-    expect_match(conditionMessage(error), "No responses were found for survey: Pilot study", fixed = TRUE)
+    expect_match(conditionMessage(error), "No responses were found for survey: Pilot study.*survey_list")
     expect_match(error$request_id, "-")
   }
 })
