@@ -183,6 +183,8 @@ def _service_error(response: httpx.Response) -> ServiceError:
         message = loads(b"".join(pieces(response)))["error"]["message"]
     is_empty = response.headers.get("X-Error-Code") == "no_responses"
     kind = NoResponsesError if is_empty else ServiceError
+    if is_empty and message:
+        message = f"{message}; `surveys` lists the names"
     status = response.status_code
     target = response.headers.get("Location") if 300 <= status < 400 else None
     if target:

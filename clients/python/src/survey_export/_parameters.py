@@ -50,4 +50,4 @@ def _text(name: str, value: Any) -> str:
         return str(operator.index(value))  # also of an integer of numpy
     except TypeError:
         kind = type(value).__name__
-        raise ValueError(f"{name} must be text, an integer or a time, not {kind}: {value!r}") from None
+        raise ValueError(f"{name} must be text, an integer or a time, not {kind}: {value!r:.80}") from None
