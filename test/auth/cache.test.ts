@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { createPagedSurvey, endRetries, forward, isLaterPage } from '../faults/service.ts';
 import { errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { createAccount, createBulkSurvey, createSurvey, sql, storeKey } from '../support/data.ts';
@@ -69,7 +69,7 @@ describe('a KV entry', () => {
     return (keys[0]?.expiration ?? Infinity) - from / 1000;
   }
 
-  test.each([
+  test.each<[string, object, number, string?]>([
     ['as documented', {}, 404],
     ['of another version', { v: 1 }, 401],
     ['whose account is not text', { accountId: 7 }, 401],
@@ -77,12 +77,13 @@ describe('a KV entry', () => {
     ['without an e-mail address', { email: undefined }, 401],
     ['without an expiry', { expires: undefined }, 401],
     ['without the time of its check', { checked: undefined }, 401],
-    ['without limits', { limits: undefined }, 401],
-    ['of a limited key', { limits: { v: 1, surveys: [] } }, 401],
-    ['with unknown limits', { limits: { v: 1, waves: [] } }, 401],
+    ['of a limited key', { limits: { v: 1, surveys: [] } }, 404, generateLimitedApiKey()],
+    ['of another key that is limited', { limits: { v: 1, surveys: [] } }, 401],
+    ['without limits', { limits: undefined }, 401, generateLimitedApiKey()],
+    ['with null for limits', { limits: null }, 401, generateLimitedApiKey()],
+    ['with unknown limits', { limits: { v: 1, waves: [] } }, 401, generateLimitedApiKey()],
     ['with another field', { waves: [] }, 401],
-  ])('%s: %s gives %i', async (_, change, status) => {
-    const key = generateApiKey();
+  ])('%s: %s gives %i', async (_, change, status, key = generateApiKey()) => {
     await service.putEntry(key, { ...ENTRY, checked: Date.now(), ...change });
     expect((await authenticate(key)).status).toBe(status);
   });
