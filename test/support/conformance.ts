@@ -3,10 +3,10 @@ import type { ApiResponse } from './api.ts';
 
 const descriptions: Record<string, Promise<Description>> = {};
 
-/** The /openapi.json of the service at an origin, requested once. */
+/** The /openapi.json of the service at an origin, requested once. The connection is not kept open, as in `fetchService`. */
 export const description = (origin: string): Promise<Description> =>
-  (descriptions[origin] ??= fetch(`${origin}/openapi.json`).then(async (response) =>
-    resolve((await response.json()) as Record<string, unknown>),
+  (descriptions[origin] ??= fetch(`${origin}/openapi.json`, { headers: { Connection: 'close' } }).then(
+    async (response) => resolve((await response.json()) as Record<string, unknown>),
   ));
 
 /**
