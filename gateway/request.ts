@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { unescape } from 'node:querystring';
+import type { Client } from 'pg';
 import { Failure } from './failure.ts';
 import type { TakeTurn } from './turns.ts';
 
@@ -11,11 +12,7 @@ export interface Login {
 }
 
 /** Where Postgres is. A host that begins with / is the folder of a Unix-domain socket, which connection strings name `localhost`. */
-export interface Place {
-  readonly host: string;
-  readonly port: number;
-  readonly database: string;
-}
+export type Place = Readonly<Pick<Client, 'host' | 'port' | 'database'>>;
 
 /** A statement and its parameters. `pg` turns those of any JSON type into text. */
 export interface Statement {
@@ -50,7 +47,7 @@ const hostOf = (host: string) =>
   host.startsWith('/') ? 'localhost' : host.toLowerCase().replace(/^[^[].*:.*/, '[$&]');
 
 /** The connection string that {@link loginOf} reads. */
-export function connectionString({ host, port, database }: Place, { user, password }: Login): string {
+export function connectionString({ host, port, database = '' }: Place, { user, password }: Login): string {
   const [name, secret, path] = [user, password, database].map(encodeURIComponent);
   return `postgresql://${name}:${secret}@${hostOf(host)}:${port}/${path}`;
 }
@@ -89,8 +86,7 @@ export async function readBody(request: IncomingMessage, { largeRequests, signal
   let size = 0;
   // The request is not destroyed with the iterator: its response is still to be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    if (size <= SMALL_BYTES && size + chunk.length > SMALL_BYTES)
-      signal.addEventListener('abort', await largeRequests(signal));
+    if (size <= SMALL_BYTES && size + chunk.length > SMALL_BYTES) await largeRequests(signal);
     size += chunk.length;
     if (size > MAX_BYTES) throw tooLarge();
     chunks.push(chunk);

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type Client, type FieldDef, Query, type QueryArrayResult } from 'pg';
-import { socketOf } from './connections.ts';
 import { Failure } from './failure.ts';
 import type { Batch, Limits, Statement } from './request.ts';
 
@@ -63,7 +62,7 @@ async function run(
   // Without this, `pg` would end the COPY with an error of the server.
   Object.assign(query, { handleCopyInResponse: () => refuse(copyRefused()) });
 
-  const socket = socketOf(client);
+  const socket = client.connection.stream;
   const refuseSize = () => {
     socket.pause();
     refuse(new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`));
@@ -75,8 +74,7 @@ async function run(
     sinceRow += bytes;
     if (wasSmall && body.received > SMALL_BYTES) {
       socket.pause();
-      const holdTurn = largeResponses(signal).then((end) => signal.addEventListener('abort', end));
-      holdTurn.then(() => socket.resume(), refuse);
+      largeResponses(signal).then(() => socket.resume(), refuse);
     }
     if (sinceRow > MAX_ROW_BYTES) refuseSize();
   };

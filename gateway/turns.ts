@@ -1,45 +1,41 @@
+import { once } from 'node:events';
 import { Failure } from './failure.ts';
 
 /** How long a request waits for a turn, in milliseconds. */
 const WAIT_MS = 10_000;
 
 /**
- * Takes a turn.
+ * Takes a turn, which lasts until the signal is aborted and `until` is resolved.
  *
- * @returns what ends the turn; to be called once
  * @throws Failure 503 when none has come within 10 s, and the signal's reason when it is aborted before
  */
-export type TakeTurn = (signal: AbortSignal) => Promise<() => void>;
+export type TakeTurn = (signal: AbortSignal, until?: Promise<void>) => Promise<void>;
 
 /** A semaphore: `count` turns at a time, in the order in which they were asked for. @param what they are, for the message of a 503 */
 export function turns(count: number, what: string): TakeTurn {
   let free = count;
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
   const end = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else free++;
+    const [next = () => free++] = waiting;
+    waiting.delete(next);
+    next();
   };
 
-  function wait(signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    waiting.push(resolve);
-    AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]).addEventListener('abort', () => {
-      const index = waiting.indexOf(resolve);
-      if (index < 0) return; // its turn has come
-      waiting.splice(index, 1);
-      const message = `${what} are in use, and none became free within ${WAIT_MS / 1000} s`;
-      reject(signal.aborted ? signal.reason : new Failure(503, message));
-    });
-    return promise;
-  }
-
-  return async (signal) => {
+  return async (signal, until) => {
     signal.throwIfAborted();
+    const ended = Promise.all([once(signal, 'abort'), until]);
     if (free > 0) free--;
-    else await wait(signal);
-    if (!signal.aborted) return end;
-    end();
-    throw signal.reason;
+    else {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      waiting.add(resolve);
+      AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]).addEventListener('abort', () => {
+        waiting.delete(resolve);
+        const message = `${what} are in use, and none became free within ${WAIT_MS / 1000} s`;
+        reject(signal.aborted ? signal.reason : new Failure(503, message)); // without effect if its turn has come
+      });
+      await promise;
+    }
+    void ended.then(end);
+    signal.throwIfAborted();
   };
 }
