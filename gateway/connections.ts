@@ -34,16 +34,15 @@ export class Connections {
   /** Those that no request uses, by when they were last used. */
   readonly #idle = new Set<Session>();
 
-  /** @param database `postgres://` URL. @param most connections at a time. @throws Error for a certificate that cannot be read */
-  constructor(database: string, most: number) {
-    const session = new Session({ connectionString: database }); // never connected: it knows the meaning of the URL
-    const { host, port, ssl, connectionParameters } = session;
-    const { options } = connectionParameters;
-    this.place = { host, port, database: session.database };
+  /** @param url `postgres://` URL. @param most connections at a time. @throws Error for a certificate that cannot be read */
+  constructor(url: string, most: number) {
+    const parsed = new Session({ connectionString: url }); // never connected: it knows the meaning of the URL
+    const { host, port, database, ssl, connectionParameters } = parsed;
+    this.place = { host, port, database };
     this.#config = {
       ...this.place,
       ssl,
-      ...(options && { options }),
+      options: connectionParameters.options,
       application_name: 'survey-export-gateway',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,

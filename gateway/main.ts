@@ -36,9 +36,7 @@ function settings(env: NodeJS.ProcessEnv) {
     problems.push('GATEWAY_TOKEN must have at least 32 characters of ASCII, and no spaces');
   if (!host || Number(port) > 65_535) problems.push('GATEWAY_LISTEN must be an address and a port, as 127.0.0.1:4444');
   else if (!LOOPBACK.test(host) && env['GATEWAY_WITHOUT_TLS'] !== 'yes')
-    problems.push(
-      'GATEWAY_LISTEN would accept passwords without TLS beyond loopback. Set GATEWAY_WITHOUT_TLS=yes to allow it',
-    );
+    problems.push('GATEWAY_LISTEN is not loopback: passwords need TLS. Set GATEWAY_WITHOUT_TLS=yes to do without');
   if (!Number.isInteger(connections) || connections < 1) problems.push('GATEWAY_CONNECTIONS must be an integer from 1');
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return { database, token, connections, host: host.replace(/^\[|\]$/g, ''), port: Number(port) };

@@ -21,10 +21,7 @@ export interface Statement {
 }
 
 /** What a request asks for: one statement, or any number after `begin`, which begins a transaction. */
-export interface Batch {
-  readonly statements: Statement[];
-  readonly begin: string | undefined;
-}
+export type Batch = ReturnType<typeof batchOf>;
 
 export interface Limits {
   /** A longer response fails with 507. One row can be longer, as with Neon. */
@@ -94,16 +91,15 @@ export async function readBody(request: IncomingMessage, { largeRequests, signal
   return Buffer.concat(chunks).toString('utf8');
 }
 
-const ISOLATION_LEVEL = /^(?:ReadUncommitted|ReadCommitted|RepeatableRead|Serializable)$/;
-
 /** As in Postgres's protocol. */
 const MAX_PARAMS = 65_535;
 
 /** Reads `{"query":"…","params":[…]}`, or `{"queries":[…]}` and the headers for a transaction. @throws Failure 400 for anything else */
-export function batchOf(headers: IncomingHttpHeaders, body: string): Batch {
+export function batchOf(headers: IncomingHttpHeaders, body: string) {
   const has = (name: string) => headers[name] === 'true';
   const level = String(headers['neon-batch-isolation-level'] ?? '');
-  if (level && !ISOLATION_LEVEL.test(level)) throw new Failure(400, 'invalid isolation level');
+  if (!/^(?:|ReadUncommitted|ReadCommitted|RepeatableRead|Serializable)$/.test(level))
+    throw new Failure(400, 'invalid isolation level');
   const modes = [
     level && `ISOLATION LEVEL ${level.replace(/\B[A-Z]/, ' $&')}`,
     has('neon-batch-read-only') && 'READ ONLY',

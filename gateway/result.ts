@@ -12,6 +12,9 @@ const SMALL_BYTES = 8 * 1024 * 1024;
 /** What `pg` keeps in memory before a statement's first row, and from one row to the next: a row of up to 1 GB, or an error. */
 const MAX_ROW_BYTES = 80 * 1024 * 1024;
 
+/** The properties of a field, in the order of Neon's proxy. */
+const FIELD = ['name', 'dataTypeID', 'tableID', 'columnID', 'dataTypeSize', 'dataTypeModifier', 'format'];
+
 /** Values stay as Postgres prints them. */
 const types = { getTypeParser: () => (text: string) => text };
 
@@ -33,28 +36,21 @@ export class Body {
 /** Runs the statements of a request. @throws Failure, DatabaseError, or another Error if the connection is lost or the client left */
 export async function responseTo({ statements, begin }: Batch, client: Client, limits: Limits): Promise<Body> {
   const body = new Body();
-  if (begin !== undefined) {
-    await client.query(begin);
-    body.write('{"results":[');
-  }
+  const isTransaction = begin !== undefined;
+  if (isTransaction) await client.query(begin);
+  body.write(isTransaction ? '{"results":[' : '');
   for (const [index, statement] of statements.entries()) {
     if (index > 0) body.write(',');
     await run(statement, client, body, limits);
   }
-  if (begin !== undefined) {
-    await client.query('COMMIT');
-    body.write(']}');
-  }
-  return body;
+  if (isTransaction) await client.query('COMMIT');
+  return body.write(isTransaction ? ']}' : '');
 }
 
 /** Runs a statement with the extended query protocol, and writes its result. */
-async function run(
-  { query: text, params: values }: Statement,
-  client: Client,
-  body: Body,
-  { maxResponseBytes, largeResponses, signal }: Limits,
-): Promise<void> {
+async function run(statement: Statement, client: Client, body: Body, limits: Limits): Promise<void> {
+  const { maxResponseBytes, largeResponses, signal } = limits;
+  const { query: text, params: values } = statement;
   const config = { text, values, types, rowMode: 'array', queryMode: 'extended' } as const;
   const query = new Query<(string | null)[]>(config);
   const refuse = (reason: unknown) => void query.emit('error', reason);
@@ -81,7 +77,7 @@ async function run(
 
   let rows: (string | null)[][] = [];
   let length = 0;
-  let before = (fields: FieldDef[]) => `{"fields":${JSON.stringify(fields.map(fieldOf))},"rows":[`;
+  let before = (fields: FieldDef[]) => `{"fields":${JSON.stringify(fields, FIELD)},"rows":[`;
   const flush = (fields: FieldDef[]) => {
     body.write(before(fields) + JSON.stringify(rows).slice(1, -1));
     before = () => ',';
@@ -107,7 +103,3 @@ async function run(
 
 const copyRefused = () =>
   new Failure(400, 'error parsing response from server: invalid message length: expected buffer to be empty');
-
-function fieldOf({ name, dataTypeID, tableID, columnID, dataTypeSize, dataTypeModifier }: FieldDef): FieldDef {
-  return { name, dataTypeID, tableID, columnID, dataTypeSize, dataTypeModifier, format: 'text' };
-}

@@ -9,7 +9,6 @@ import { batchOf, connectionString, hasToken, type Login, loginOf, MAX_BYTES, re
 import { Body, responseTo } from './result.ts';
 import { turns } from './turns.ts';
 
-/** Options of {@link startGateway}. */
 export interface GatewayOptions {
   /** `postgres://` URL of the only database that is served. Its user and password are not used. */
   readonly database: string;
@@ -75,7 +74,6 @@ const HEALTH_MS = 1_000;
  * no CORS, since a token does not belong in a browser. `GET /healthz` is 200 when Postgres can be reached, otherwise 503.
  */
 export async function startGateway({ host = '127.0.0.1', port = 0, ...options }: GatewayOptions) {
-  const { maxResponseBytes = MAX_BYTES } = options;
   const connections = new Connections(options.database, options.connections ?? 20);
   const largeRequests = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large requests`);
   const largeResponses = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large responses`);
@@ -92,7 +90,7 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
     if (url !== '/sql' || method !== 'POST') throw new Failure(400, 'expected POST /sql or GET /healthz');
     const login = loginOf(headers, connections.place);
     line.user = login.user;
-    const limits = { maxResponseBytes, largeRequests, largeResponses, signal };
+    const limits = { maxResponseBytes: options.maxResponseBytes ?? MAX_BYTES, largeRequests, largeResponses, signal };
     const batch = batchOf(headers, await readBody(request, limits));
     return connections.run(login, signal, (client) => responseTo(batch, client, limits));
   }
@@ -134,14 +132,10 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
     server,
     /** Accepts no more requests, and waits for those that are running. @param now ends them, and cancels their statements */
     async close({ now = false } = {}): Promise<void> {
-      const closed = once(server, 'close');
       Server.prototype.close.call(server); // that of the HTTP server would also end its timeouts, and a client might send no more
       server.closeIdleConnections();
-      if (now) {
-        server.closeAllConnections();
-        connections.close();
-      }
-      await closed;
+      if (now) server.closeAllConnections();
+      await once(server, 'close');
       connections.close();
     },
   };
