@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { messageOf } from '../command.ts';
+import { counted, messageOf } from '../command.ts';
 import { ROOT, runWrangler, WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
-import { buildWorker, sizeProblems } from './build.ts';
+import { buildProblems, buildWorker } from './build.ts';
 import { type Target, configPath, configProblems, gatewayOf, readEnvironment } from './config.ts';
 import { databaseProblems } from './database.ts';
 import { gatewayProblems } from './gateway.ts';
@@ -31,7 +31,7 @@ export async function deploy(options: DeployOptions): Promise<number> {
     cloudflareProblems(target, environment.secrets?.required ?? []),
     databaseUrl ? databaseProblems(databaseUrl) : [],
     gateway && endpointHeaders ? gatewayProblems(gateway, endpointHeaders, databaseUrl) : [],
-    buildWorker(target).then(({ gzipBytes }) => sizeProblems(gzipBytes)),
+    buildWorker(target).then(buildProblems),
   ]);
   const found = checks.flatMap((result) => (result.status === 'fulfilled' ? result.value : [messageOf(result.reason)]));
   const problems = [...new Set([...configProblems(environment, databaseUrl), ...found])];
@@ -45,7 +45,7 @@ export async function deploy(options: DeployOptions): Promise<number> {
       'Plan not checked: limits.cpu_ms needs the paid plan of Cloudflare Workers. On the free plan, remove it from wrangler.toml, or the deployment fails (code 100328).\n',
     );
   if (problems.length === 0) return only ? 0 : upload(target);
-  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  const count = counted(problems.length, 'problem');
   process.stderr.write(`Nothing was deployed. ${count}:\n${problems.map((problem) => `- ${problem}\n`).join('')}`);
   return 1;
 }

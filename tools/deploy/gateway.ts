@@ -18,8 +18,7 @@ const ADVICE = '(see "503" in docs/runbook.md)';
  */
 export async function gatewayProblems(endpoint: string, headersJson: string, databaseUrl = ''): Promise<string[]> {
   const { href } = postgresUrl(databaseUrl || 'postgres://localhost/unknown');
-  const { host, port, database = '' } = new Client({ connectionString: href });
-  const url = connectionString({ host, port, database }, { user: 'nobody', password: 'nothing' });
+  const url = connectionString(new Client({ connectionString: href }), { user: 'nobody', password: 'nothing' });
   // The second is refused because it has no body, but only after its token and its connection string.
   const requests = [
     ['GET', new URL('healthz', endpoint).href, /^200 /],
