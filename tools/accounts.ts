@@ -57,9 +57,7 @@ export async function findOrCreateAccount(client: Client, email: string) {
   // The platform does not take the lock.
   const insert = 'insert into users (email) values ($1) on conflict do nothing returning id, email';
   const { rows } = await client.query<Account>(insert, [email]);
-  const account = rows[0] ?? (await findAccount(client, email));
-  if (!account) throw new Error('Postgres returned no id for the new account');
-  return { account, isNew: rows.length > 0 };
+  return { account: rows[0] ?? (await existingAccount(client, email)), isNew: rows.length > 0 };
 }
 
 /** @throws UserError unless it can be the address of a new account */

@@ -16,12 +16,14 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 /** Of ALTER ROLE (undefined_object), and of SET ROLE (invalid_parameter_value). */
 const NO_ROLE = new Set(['42704', '22023']);
 
-/** Explains the error of a statement that uses the Worker's role. @param denied the message if the user may not use it */
-function explainRole(cause: unknown, denied: string): unknown {
-  const code = cause instanceof DatabaseError ? (cause.code ?? '') : '';
-  // A database that was restored on another server.
-  if (NO_ROLE.has(code)) return new UserError(`There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`, { cause });
-  return code === INSUFFICIENT_PRIVILEGE ? new UserError(denied, { cause }) : cause;
+/** Runs a statement that uses the Worker's role. @param denied the message of the UserError if the user may not use it */
+async function useRole(client: Client, statement: string, denied: string): Promise<void> {
+  await client.query(statement).catch((cause: unknown) => {
+    const code = cause instanceof DatabaseError ? (cause.code ?? '') : '';
+    // A database that was restored on another server.
+    if (NO_ROLE.has(code)) throw new UserError(`There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`, { cause });
+    throw code === INSUFFICIENT_PRIVILEGE ? new UserError(denied, { cause }) : cause;
+  });
 }
 
 /**
@@ -33,13 +35,10 @@ function explainRole(cause: unknown, denied: string): unknown {
  */
 export async function setWorkerPassword(client: Client): Promise<Login> {
   const password = randomBytes(24).toString('base64url');
-  await client.query(`alter role ${WORKER_ROLE} password '${password}'`).catch((cause: unknown) => {
-    throw explainRole(
-      cause,
-      `The user of DATABASE_URL may not change the role ${WORKER_ROLE}, which another user of this server created. ` +
-        'Use the URL of that user, or of a superuser.',
-    );
-  });
+  const denied =
+    `The user of DATABASE_URL may not change the role ${WORKER_ROLE}, which another user of this server created. ` +
+    'Use the URL of that user, or of a superuser.';
+  await useRole(client, `alter role ${WORKER_ROLE} password '${password}'`, denied);
   return { user: WORKER_ROLE, password };
 }
 
@@ -67,13 +66,10 @@ export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boo
   return withConnection(url, async (client) => {
     if (isEmbedded) return { database: url, ...(await setWorkerPassword(client)) };
     const user = client.escapeIdentifier(client.user ?? '');
-    await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
-      throw explainRole(
-        cause,
-        `${user} may not act as the Worker's role, which another user of this server created. ` +
-          `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${user};`,
-      );
-    });
+    const denied =
+      `${user} may not act as the Worker's role, which another user of this server created. ` +
+      `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${user};`;
+    await useRole(client, `set role ${WORKER_ROLE}`, denied);
     const { rows } = await client.query<{ setting: string }>(
       `select setting from pg_db_role_setting, unnest(setconfig) setting
        where setrole = (select oid from pg_roles where rolname = $1)
