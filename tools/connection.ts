@@ -100,3 +100,8 @@ export async function inTransaction<T>(client: Client, work: () => Promise<T>): 
     throw error;
   }
 }
+
+/** Runs `work` in one transaction on a new connection: {@link withLockTimeout}, {@link inTransaction}. */
+export async function withTransaction<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  return withLockTimeout(url, (client) => inTransaction(client, () => work(client)));
+}

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { type Client, DatabaseError } from 'pg';
 import { messageOf, UserError } from './command.ts';
-import { inTransaction, withLockTimeout } from './connection.ts';
+import { withTransaction } from './connection.ts';
 
 const folder = new URL('../src/db/migrations/', import.meta.url);
 
@@ -17,7 +17,7 @@ export const ADVISORY_LOCK = 0x53524553;
  * @throws Error that names the failed migration, with the database's error as its cause
  */
 export async function migrate(url: string): Promise<string[]> {
-  return withLockTimeout(url, (client) => inTransaction(client, () => applyMigrations(client)));
+  return withTransaction(url, applyMigrations);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { apiKeyPrefix, generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
-import { inTransaction, withLockTimeout } from '../connection.ts';
+import { withTransaction } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
 import { showLimits } from './limits.ts';
 import type { ListedKey } from './list.ts';
@@ -44,20 +44,18 @@ export async function issueKey(
   const expires = expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
   const hash = await hashApiKey(key);
   const stored: string[] = [];
-  const issued = await withLockTimeout(url, (client) =>
-    inTransaction(client, async () => {
-      const applied = await applyMigrations(client);
-      if (applied.length > 0) stored.push(`applied ${applied.join(', ')}`);
-      const known = createAccount ? await findAccount(client, email) : await existingAccount(client, email, ADVICE);
-      const { account, isNew } = known ? { account: known, isNew: false } : await findOrCreateAccount(client, email);
-      if (isNew) stored.push(printable(`Created the account "${email}".`));
-      const insert =
-        'insert into api_keys (userid, name, prefix, hash, expires, limits) values ($1, $2, $3, $4, $5, $6) returning id';
-      const { rows } = await client.query<{ id: string }>(insert, [account.id, name, prefix, hash, expires, limits]);
-      const id = rows[0]?.id ?? '';
-      return { key, id, email: account.email, name, prefix, expires, limits: await showLimits(limits) };
-    }),
-  );
+  const issued = await withTransaction(url, async (client) => {
+    const applied = await applyMigrations(client);
+    if (applied.length > 0) stored.push(`applied ${applied.join(', ')}`);
+    const known = createAccount ? await findAccount(client, email) : await existingAccount(client, email, ADVICE);
+    const { account, isNew } = known ? { account: known, isNew: false } : await findOrCreateAccount(client, email);
+    if (isNew) stored.push(printable(`Created the account "${email}".`));
+    const insert =
+      'insert into api_keys (userid, name, prefix, hash, expires, limits) values ($1, $2, $3, $4, $5, $6) returning id';
+    const { rows } = await client.query<{ id: string }>(insert, [account.id, name, prefix, hash, expires, limits]);
+    const id = rows[0]?.id ?? '';
+    return { key, id, email: account.email, name, prefix, expires, limits: await showLimits(limits) };
+  });
   for (const notice of stored) onNotice(notice);
   return issued;
 }

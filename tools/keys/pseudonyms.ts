@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { parseKeyLimits } from '../../src/auth/key-limits.ts';
+import { type KeyLimits, parseKeyLimits } from '../../src/auth/key-limits.ts';
 import { UserError } from '../command.ts';
-import { inTransaction, withLockTimeout } from '../connection.ts';
+import { withTransaction } from '../connection.ts';
 import { noSuchKey } from './list.ts';
 import { printable } from './printable.ts';
 
@@ -21,40 +21,33 @@ export async function writePseudonyms(
   survey: string,
   write: (records: string) => Promise<boolean>,
 ): Promise<void> {
-  await withLockTimeout(url, (client) =>
-    inTransaction(client, async () => {
-      const { rows: keys } = await client.query<{ userid: string; limits: unknown }>(
-        'select userid, limits from api_keys where id = $1',
-        [id],
-      );
-      if (!keys[0]) throw noSuchKey(id);
-      const {
-        secret,
-        surveys,
-        shortcodes,
-        questions,
-        without_questions: hidden,
-      } = parseKeyLimits(keys[0].limits) ?? {};
-      if (secret === undefined) throw new UserError(`<id>: key ${id} has no pseudonyms`);
-      const { rows: forms } = await client.query<{ id: string }>(
-        `select id from surveys where userid = $1 and survey_name = $2 and survey_name = any(coalesce($3::text[], array[survey_name]))
+  await withTransaction(url, async (client) => {
+    const { rows: keys } = await client.query<{ userid: string; limits: unknown }>(
+      'select userid, limits from api_keys where id = $1',
+      [id],
+    );
+    if (!keys[0]) throw noSuchKey(id);
+    const limits: Partial<KeyLimits> = parseKeyLimits(keys[0].limits) ?? {};
+    const { secret, surveys, shortcodes, questions, without_questions: hidden } = limits;
+    if (secret === undefined) throw new UserError(`<id>: key ${id} has no pseudonyms`);
+    const { rows: forms } = await client.query<{ id: string }>(
+      `select id from surveys where userid = $1 and survey_name = $2 and survey_name = any(coalesce($3::text[], array[survey_name]))
            and shortcode = any(coalesce($4::text[], array[shortcode]))`,
-        [keys[0].userid, survey, surveys, shortcodes],
-      );
-      if (forms.length === 0) throw new UserError(`--survey: key ${id} sees no survey "${printable(survey)}"`);
-      await client.query(
-        `declare participants cursor for select distinct userid collate "C" as userid from responses
+      [keys[0].userid, survey, surveys, shortcodes],
+    );
+    if (forms.length === 0) throw new UserError(`--survey: key ${id} sees no survey "${printable(survey)}"`);
+    await client.query(
+      `declare participants cursor for select distinct userid collate "C" as userid from responses
          where surveyid = any($1) and question_ref = any(coalesce($2::text[], array[question_ref])) and question_ref <> all($3)
          order by 1`,
-        [forms.map((form) => form.id), questions, hidden ?? []],
-      );
-      let records = 'userid,pseudonym\n';
-      while (records !== '' && (await write(records))) {
-        const { rows } = await client.query<{ userid: string }>(`fetch ${BATCH} from participants`);
-        records = rows.map(({ userid }) => `${quoted(userid)},${pseudonymOf(userid, secret)}\n`).join('');
-      }
-    }),
-  );
+      [forms.map((form) => form.id), questions, hidden ?? []],
+    );
+    let records = 'userid,pseudonym\n';
+    while (records !== '' && (await write(records))) {
+      const { rows } = await client.query<{ userid: string }>(`fetch ${BATCH} from participants`);
+      records = rows.map(({ userid }) => `${quoted(userid)},${pseudonymOf(userid, secret)}\n`).join('');
+    }
+  });
 }
 
 const quoted = (text: string) => (/^$|[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

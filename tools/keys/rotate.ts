@@ -1,6 +1,6 @@
 import { apiKeyPrefix, generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { UserError } from '../command.ts';
-import { inTransaction, withLockTimeout } from '../connection.ts';
+import { withTransaction } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
 import { showLimits } from './limits.ts';
 import { type ListedKey, noSuchKey, stateAt } from './list.ts';
@@ -62,26 +62,24 @@ export async function rotateKey(
     from api_keys where id = $1
     returning id, ${isoTime('expires')} as expires, (select until from limited) as "oldEnd"`;
 
-  return withLockTimeout(url, (client) =>
-    inTransaction(client, async () => {
-      const find = async (idOf: string) => (await client.query<FoundKey>(select(idOf), [id])).rows[0];
-      const old = await find('$1');
-      if (!old) throw noSuchKey(id);
-      const successor = await find(successorId('$1'));
-      if (successor) throw rotatedAlready(id, successor);
-      const end = endOf(old);
-      if (end) throw new UserError(`<id>: key ${id} ${end} and cannot be rotated. ${ISSUE}`);
-      const key = old.limits === null ? generateApiKey() : generateLimitedApiKey();
-      const prefix = apiKeyPrefix(key);
-      const hash = await hashApiKey(key);
-      const { rows } = await client.query<Replacement>(replace, [id, prefix, hash, expiresInMs ?? null, graceMs]);
-      const { id: newId, expires, oldEnd } = rows[0] as Replacement;
-      const replaces = { id, prefix: old.prefix, expires: oldEnd };
-      const limits = await showLimits(old.limits);
-      const rotated = { key, id: newId, email: old.email, name: old.name, prefix, expires, limits, replaces };
-      return { rotated, oldHash: old.hash };
-    }),
-  );
+  return withTransaction(url, async (client) => {
+    const find = async (idOf: string) => (await client.query<FoundKey>(select(idOf), [id])).rows[0];
+    const old = await find('$1');
+    if (!old) throw noSuchKey(id);
+    const successor = await find(successorId('$1'));
+    if (successor) throw rotatedAlready(id, successor);
+    const end = endOf(old);
+    if (end) throw new UserError(`<id>: key ${id} ${end} and cannot be rotated. ${ISSUE}`);
+    const key = old.limits === null ? generateApiKey() : generateLimitedApiKey();
+    const prefix = apiKeyPrefix(key);
+    const hash = await hashApiKey(key);
+    const { rows } = await client.query<Replacement>(replace, [id, prefix, hash, expiresInMs ?? null, graceMs]);
+    const { id: newId, expires, oldEnd } = rows[0] as Replacement;
+    const replaces = { id, prefix: old.prefix, expires: oldEnd };
+    const limits = await showLimits(old.limits);
+    const rotated = { key, id: newId, email: old.email, name: old.name, prefix, expires, limits, replaces };
+    return { rotated, oldHash: old.hash };
+  });
 }
 
 function rotatedAlready(id: string, successor: FoundKey): UserError {
