@@ -1,3 +1,4 @@
+import { formatInstant } from '../../src/responses/timestamp.ts';
 import { type Question, languages, questions } from './questions.ts';
 import type { Random } from './random.ts';
 
@@ -55,18 +56,14 @@ function* makeParticipant(random: Random, forms: Form[], flowid: number) {
         question_ref: question.ref,
         question_idx: index,
         question_text: (isSecond && question.texts[1]) || question.texts[0],
-        timestamp: isoTime(time),
+        timestamp: formatInstant(BigInt(time)),
         metadata,
       };
-      time += timeToNext(random);
+      // Usually seconds, sometimes so few microseconds that both answers fall into one millisecond.
+      time += random.chance(0.03) ? random.integer(1, 400) : random.integer(2_000_000, 90_000_000);
     }
     time += (formIndex + 1) * random.integer(1, 10) * 24 * 60 * MINUTE * 1000;
   }
-}
-
-/** Microseconds until the next answer: usually seconds, sometimes so few that both fall into one millisecond. */
-function timeToNext(random: Random): number {
-  return random.chance(0.03) ? random.integer(1, 400) : random.integer(2_000_000, 90_000_000);
 }
 
 function makeAnswer(random: Random, { answers }: Question, language: number) {
@@ -81,10 +78,4 @@ function makeMetadata(random: Random, { page, ...hidden }: { page: string | null
   const platform = random.pick(platforms);
   const ad = random.chance(0.6) && { ad_id: `2384${random.digits(13)}`, cluster: `cluster ${random.integer(1, 20)}` };
   return { ...hidden, platform, ...ad, ...(page !== null && { page }) };
-}
-
-function isoTime(microseconds: number): string {
-  const milliseconds = Math.floor(microseconds / 1000);
-  const rest = String(microseconds % 1000).padStart(3, '0');
-  return new Date(milliseconds).toISOString().replace('Z', `${rest}Z`);
 }

@@ -48,9 +48,6 @@ function environmentsIn(config: string): string[] {
 }
 
 const KV = 'API_KEYS';
-const LIMITS = ['ACCOUNT_LIMIT', 'FAILURE_LIMIT'];
-const SECRET = 'DATABASE_URL';
-const GATEWAY_SECRET = 'SQL_ENDPOINT_HEADERS';
 
 /** The gateway's URL; undefined if the environment has none, or one that a Worker cannot use. */
 export function gatewayOf({ vars }: Environment): string | undefined {
@@ -74,12 +71,12 @@ export function configProblems(environment: Environment, databaseUrl?: string): 
   if (id === undefined) problems.push(`the environment has no KV namespace bound as ${KV}; ${add}`);
   else if (!/^(?!0+$)[0-9a-f]{32}$/.test(id))
     problems.push(`the id of ${KV} is a placeholder; use the id that "npx wrangler kv namespace create" prints`);
-  for (const name of LIMITS)
+  for (const name of ['ACCOUNT_LIMIT', 'FAILURE_LIMIT'])
     if (!ratelimits.some((limit) => limit.name === name))
       problems.push(`the environment has no rate limit ${name}; ${add}`);
   if (new Set(ids).size < ids.length)
     problems.push('two rate limits have the same namespace_id and would share a counter; give each its own');
-  for (const name of hasEndpoint ? [SECRET, GATEWAY_SECRET] : [SECRET])
+  for (const name of ['DATABASE_URL', ...(hasEndpoint ? ['SQL_ENDPOINT_HEADERS'] : [])])
     if (!secrets?.required?.includes(name)) problems.push(`[secrets] required does not list ${name}; add it`);
   if (hasEndpoint && !gatewayOf(environment))
     problems.push('SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password');

@@ -20,12 +20,8 @@ export async function serverUser(folder = '/'): Promise<OsUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = await stat(folder);
   if (uid !== 0) return { uid, gid };
+  const idOfNobody = async (flag: '-u' | '-g') => Number((await run('id', [flag, 'nobody'])).stdout);
   return { uid: await idOfNobody('-u'), gid: await idOfNobody('-g') };
-}
-
-async function idOfNobody(flag: '-u' | '-g'): Promise<number> {
-  const { stdout } = await run('id', [flag, 'nobody']);
-  return Number(stdout);
 }
 
 /** @returns whether `user` can open what is in `folder`, an absolute path without symbolic links */

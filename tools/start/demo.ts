@@ -17,7 +17,14 @@ export async function prepareDemo(url: string, dataDir: string): Promise<string 
   const stored = await readFile(file, 'utf8')
     .then((text) => (JSON.parse(text) as { key?: string }).key)
     .catch(() => undefined);
-  const { isEmpty, hasDemo, isActive } = await lookUp(url, stored);
+  const hash = stored === undefined ? null : await hashApiKey(stored);
+  const select = `
+    select not exists (select from users) as "isEmpty", exists (select from users where email = $1) as "hasDemo",
+      exists (select from api_keys where hash = $2 and revoked is null and coalesce(expires > now(), true)) as "isActive"`;
+  const { rows } = await withConnection(url, (client) =>
+    client.query<Record<'isEmpty' | 'hasDemo' | 'isActive', boolean>>(select, [DEMO.email, hash]),
+  );
+  const { isEmpty, hasDemo, isActive } = rows[0] ?? {};
   if (isActive) return stored;
   if (isEmpty) {
     process.stderr.write('Loading demo data …\n');
@@ -29,14 +36,4 @@ export async function prepareDemo(url: string, dataDir: string): Promise<string 
     throw inPlainWords(error, dataDir);
   });
   return key;
-}
-
-/** Whether there is no account, whether there is the demo account, and whether the key is valid. */
-async function lookUp(url: string, key: string | undefined) {
-  const hash = key === undefined ? null : await hashApiKey(key);
-  const select = `
-    select not exists (select from users) as "isEmpty", exists (select from users where email = $1) as "hasDemo",
-      exists (select from api_keys where hash = $2 and revoked is null and coalesce(expires > now(), true)) as "isActive"`;
-  const { rows } = await withConnection(url, (client) => client.query(select, [DEMO.email, hash]));
-  return rows[0] as Readonly<Record<'isEmpty' | 'hasDemo' | 'isActive', boolean>>;
 }
