@@ -8,10 +8,6 @@ import { type ImportInput, type ImportSummary, importFiles } from './import/impo
 import { openInput } from './import/input-file.ts';
 import { startProgress } from './progress.ts';
 
-interface Options extends ImportInput {
-  dryRun?: boolean;
-}
-
 const program = commandLine('npm run db:import --')
   .description(
     "Loads survey responses from files in the service's own export formats: everything, or nothing if a file has an " +
@@ -45,7 +41,7 @@ Examples:
 
 await runCommand(() => program.parseAsync());
 
-async function importWithReports({ email, forms, responses, dryRun = false }: Options): Promise<void> {
+async function importWithReports({ email, forms, responses, dryRun = false }: ImportInput & { dryRun?: boolean }) {
   checkEmail(email);
   for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))
     if (path === '') throw new UserError(`${option}: is empty: expected the path of a file`);

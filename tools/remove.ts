@@ -4,10 +4,6 @@ import { openForCommand } from './database.ts';
 import { printable } from './keys/printable.ts';
 import { type Removal, type RemovalTarget, removeSurvey } from './remove/remove-survey.ts';
 
-interface Options extends RemovalTarget {
-  yes?: boolean;
-}
-
 const program = commandLine('npm run db:remove --')
   .description(
     "Deletes a survey with its form versions, or one participant's responses to it. Without --yes it only shows what it " +
@@ -29,7 +25,7 @@ Examples:
   npm run db:remove -- --email ann@example.org --survey "Health 2026" --userid 2000921492222525 --yes`,
   )
   .hook('preAction', needs('--email', '--survey'))
-  .action(async ({ yes: isConfirmed = false, ...target }: Options) => {
+  .action(async ({ yes: isConfirmed = false, ...target }: RemovalTarget & { yes?: boolean }) => {
     const database = await openForCommand();
     const removal = await removeSurvey(database.url, target, { isConfirmed });
     process.stdout.write(format(removal, target, isConfirmed));

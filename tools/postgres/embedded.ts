@@ -34,7 +34,11 @@ export async function startEmbedded(dataDir: string, signal?: AbortSignal) {
         url: urlOf(folder.password, server.port),
         description: embeddedName(dataDir),
         ended: endOf(server),
-        [Symbol.asyncDispose]: () => shutDown(server),
+        async [Symbol.asyncDispose]() {
+          const timer = setTimeout(() => void server.stop('SIGQUIT'), SHUTDOWN_MS);
+          await server.stop('SIGINT');
+          clearTimeout(timer);
+        },
       };
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
@@ -65,12 +69,6 @@ function endOf(server: Server): Promise<never> {
   });
   ended.catch(() => {}); // nobody waits for it any more when the server is shut down
   return ended;
-}
-
-async function shutDown(server: Server): Promise<void> {
-  const timer = setTimeout(() => void server.stop('SIGQUIT'), SHUTDOWN_MS);
-  await server.stop('SIGINT');
-  clearTimeout(timer);
 }
 
 /**
