@@ -19,18 +19,17 @@ def test_retries(survey: Survey, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) 
 
     waits: list[float] = []
     monkeypatch.setattr("time.sleep", waits.append)
-    proxy.faults(busy(503, "7"), busy(429, "7"), busy(503, "Sun, 01 Nov 2015 08:00:00 GMT"), busy(503))
+    proxy.faults(busy(503, "7"), busy(429, "7"), busy(503))
     assert survey.summary().responses == 150
-    assert waits[:3] == [7, 7, 0]
-    assert 3 < waits[3] <= 4
-    assert len(proxy.paths()) == 5
+    assert waits[:2] == [7, 7]
+    assert 1.5 < waits[2] <= 2
+    assert len(proxy.paths()) == 4
     proxy.faults(*(Fault(status=status, body=b"") for status in (502, 504, 520, 524, 529)))
     assert survey.summary().responses == 150
     assert len(proxy.paths()) == 6
 
     # A service that stays busy, an hour's wait, and other errors end in an error.
-    long = [busy(429, "3600"), busy(503, "Sun, 01 Nov 2099 08:00:00 GMT")]
-    for fault, requests in [(busy(429, "7"), 7), *((final, 1) for final in [*long, busy(500)])]:
+    for fault, requests in [(busy(429, "7"), 7), (busy(429, "3600"), 1), (busy(500), 1)]:
         proxy.always(fault)
         with pytest.raises(ServiceError, match="busy") as failed:
             survey.summary()
@@ -108,14 +107,13 @@ def test_an_address_that_was_never_reached_fails_at_once(monkeypatch: pytest.Mon
         closed = f"127.0.0.1:{free.getsockname()[1]}"
     urls = {"TLS to a port without": URL.replace("http:", "https:"), "host": "http://nowhere.invalid",
             "port": f"http://{closed}", "proxy": "http://x.example"}  # fmt: skip
-    through = ""
     if wrong == "proxy":
         monkeypatch.setenv("ALL_PROXY", f"http://me:secret@{closed}")
-        through = f" through the proxy http://{closed}"
-    with pytest.raises(TransferError, match=f"^cannot reach {urls[wrong]}{through}: .") as failed:
+    with pytest.raises(TransferError, match=f"^cannot reach {urls[wrong]}: .") as failed:
         Client(urls[wrong], KEY).surveys()
     assert (failed.value.status, failed.value.code, failed.value.request_id) == (None, None, None)
     assert "\n" not in str(failed.value)
+    assert "secret" not in str(failed.value)
     assert waits == []
 
 

@@ -7,11 +7,9 @@ import time
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
-from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
@@ -47,16 +45,11 @@ class Http:
         try:
             parts = httpx.URL(url)
             self._client = httpx.Client(headers=headers, timeout=TIMEOUT)
-        except httpx.InvalidURL as error:
+        except (httpx.InvalidURL, ImportError) as error:  # the latter is of a package that httpx needs for the proxy
             raise ValueError(f"the URL of the service, or of a proxy, is not valid: {error}") from None
-        except ImportError:
-            raise ValueError("the proxy of ALL_PROXY needs another package: run pip install 'httpx[socks]'") from None
-        if parts.scheme not in ("http", "https") or not parts.host:
-            raise ValueError("the URL of the service must begin with https:// or http://")
-        if parts.userinfo or "?" in url or "#" in url:
-            raise ValueError("the URL of the service must have no user name, query or fragment")
-        if not 0 < (parts.port or 443) < 2**16:
-            raise ValueError("the URL of the service has a port that is none")
+        is_address = parts.scheme in ("http", "https") and parts.host and 0 < (parts.port or 443) < 2**16
+        if not is_address or parts.userinfo or "?" in url or "#" in url:
+            raise ValueError("the URL of the service must be https://…, without a user name, a query or a fragment")
         self.url = url.rstrip("/").removesuffix("/api/v1")
         self.line = Line()
         self._is_reached = False
@@ -83,7 +76,7 @@ class Http:
         except httpx.TransportError as error:
             reason = str(error) or type(error).__name__
             if response is None:
-                failure = TransferError(f"cannot reach {self.url}{_proxy_of(self.url)}: {reason}")
+                failure = TransferError(f"cannot reach {self.url}: {reason}")
                 # A wrong address stays wrong. One that was reached before may be reached again.
                 wrong = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.RemoteProtocolError)
                 failure._is_final = isinstance(error, wrong) and not self._is_reached
@@ -192,7 +185,8 @@ def _service_error(response: httpx.Response) -> ServiceError:
         message = f"HTTP status {status}: {response.url.copy_with(query=None)} has moved to {target}"
     default = f"HTTP status {status}, and no message of the service: check its URL"
     failure = _failure(kind, str(message or default), response)
-    failure._retry_after = _retry_after(response)
+    seconds = response.headers.get("Retry-After", "")
+    failure._retry_after = float(seconds) if seconds.isdecimal() else None
     failure._is_final = status not in (429, 502, 503, 504) and not 520 <= status < 530
     return failure
 
@@ -204,25 +198,3 @@ def _failure(kind: type[Failure], message: str, response: httpx.Response) -> Fai
         code=response.headers.get("X-Error-Code"),
         request_id=response.headers.get("X-Request-Id"),
     )
-
-
-def _proxy_of(url: str) -> str:
-    """Return which proxy the environment has for a URL, without its password."""
-    parts = httpx.URL(url)
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(parts.host):
-        return ""
-    where = httpx.URL(proxy if "://" in proxy else f"http://{proxy}")
-    return f" through the proxy {where.scheme}://{where.netloc.decode()}"
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """Return the seconds to wait: a gateway in front of the service may send a date (RFC 9110, section 10.2.3)."""
-    text = response.headers.get("Retry-After", "")
-    if text.isdecimal():
-        return float(text)
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
-        return None
