@@ -1,16 +1,13 @@
-"""Digests of files, as `docs/sync.md` computes them, and checks of what they do not cover: quotes and `ad_id`."""
+"""Digests of files, as `docs/sync.md` computes them."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import itertools
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, cast
 
-from ._errors import TransferError
 from ._records import RESPONSE_COLUMNS, cells, csv_table, value
 
 VERSION = 1
@@ -20,29 +17,19 @@ CODEBOOK_COLUMNS = [
     *["responses", "participants", "first", "last", "choices"],
 ]
 _SURVEYID = RESPONSE_COLUMNS.index("surveyid")
-_METADATA = RESPONSE_COLUMNS.index("metadata")
-_JSON = json.JSONDecoder(parse_int=str, parse_float=str)  # numbers keep their digits
 
 
 def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
     """Return the digest of the form data in a file, and its shortcodes by surveyid."""
     with path.open("rb") as file:
         versions = [*_records(file, FORM_COLUMNS)]
-    for _, of_form in itertools.groupby(versions, lambda version: version[1]):
-        if any(version[3] != b"%d" % number for number, version in enumerate(of_form, start=1)):
-            raise TransferError("the form data are not in order", status=200)
     return _digest(versions), {version[0]: version[1] for version in versions}
 
 
 def count_in_codebook(path: Path) -> int:
     """Return how many responses the questions of a codebook have together."""
     with path.open("rb") as file:
-        questions = [*_records(file, CODEBOOK_COLUMNS)]
-    forms: dict[bytes | None, int] = {}
-    order = [(forms.setdefault(form, len(forms)), int(index or 0), ref or b"") for _, form, ref, index, *_ in questions]
-    if order != sorted({*order}):
-        raise TransferError("the codebook is not in order", status=200)
-    return sum(int(question[5] or 0) for question in questions)
+        return sum(int(question[5] or 0) for question in _records(file, CODEBOOK_COLUMNS))
 
 
 def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> str:
@@ -52,21 +39,10 @@ def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> st
     has a shortcode.
     """
     with cast(IO[bytes], gzip.open(path)) as file:
-        responses = _records(file, RESPONSE_COLUMNS)
-        return _digest(
+        return _digest(  # `ad_id` repeats a value of `metadata`
             [*response[:_SURVEYID], shortcodes.get(response[_SURVEYID]), *response[_SURVEYID:-3], *response[-2:]]
-            for response in responses  # without one that is wrong, the digest differs
-            if _has_ad_id(response[_METADATA], response[_METADATA + 1])
+            for response in _records(file, RESPONSE_COLUMNS)
         )
-
-
-def _has_ad_id(metadata: bytes | None, ad_id: bytes | None) -> bool:
-    """Return whether `ad_id` is `metadata->>'ad_id'`, which digests do not cover."""
-    found = _JSON.decode(metadata.decode()) if metadata and b'"ad_id"' in metadata else None
-    expected = found.get("ad_id") if isinstance(found, dict) else None
-    if expected is None or ad_id is None or isinstance(expected, str):
-        return expected == (None if ad_id is None else ad_id.decode())
-    return bool(_JSON.decode(ad_id.decode()) == expected)  # of an object, a list, true or false
 
 
 def _records(file: IO[bytes], columns: list[str]) -> Iterator[list[bytes | None]]:

@@ -20,14 +20,14 @@ from ._files import check_folder, open_gzip, open_locked, put
 from ._http import Http
 from ._models import key, summary
 from ._parameters import Parameter, query
-from ._records import CSV, NDJSON, TIMING_COLUMNS, WIDE_COLUMNS, Format, csv_table, first_cells, value
+from ._records import CSV, NDJSON, TIMING_COLUMNS, WIDE_COLUMNS, Format, csv_table, first_cell
 from ._transfer import ROUNDS, CountError, Transfer, added_columns, count_responses, fetch, filters_of
 
 Counts: TypeAlias = tuple[int, int]
 """The numbers of records and of participants."""
 
 _SHEET = "xl/worksheets/sheet1.xml"
-_ROW = re.compile(rb'(?:<\?xml.*?)?<row r="(\d+)">(?:<c r="A\d+"(.*?)</c>)?', re.DOTALL)
+_FIRST_CELL = re.compile(rb'<c r="A\d+"(.*?)</c>', re.DOTALL)
 
 
 def download(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int:
@@ -122,55 +122,31 @@ def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file:
 
 
 def count_csv(columns: list[str], file: IO[bytes]) -> Counts:
-    """Count a wide file that begins with these columns. Raises TransferError unless its records are in order."""
+    """Count a wide file that begins with these columns."""
     records = 0
-    participants: set[bytes] = set()
-    chains: set[tuple[bytes, ...]] = set()
-    userid = started = b""
+    participants = set()
     for record in csv_table(file, columns, more=True):
-        before, before_started = userid, started
-        userid, *chain, _, started = first_cells(record, 5)
-        started = started.removesuffix(b"Z")
-        if userid == before:
-            is_next = tuple(chain) not in chains and started >= before_started
-        else:
-            is_next = userid not in participants and _can_follow(before, userid)
-            chains.clear()
-        if not is_next:
-            raise TransferError("the file has records that are not in order", status=200)
         records += 1
-        participants.add(userid)
-        chains.add(tuple(chain))
+        participants.add(first_cell(record))
     return records, len(participants)
 
 
-def _can_follow(cell: bytes, other: bytes) -> bool:
-    """Return whether a database can sort texts like this. Only of digits does every collation sort alike."""
-    return (value(cell) or b"") < (value(other) or b"") or not (cell + other).isdigit()
-
-
 def count_workbook(file: IO[bytes]) -> Counts:
-    """Count the rows of a workbook. Raises TransferError if it is damaged, or a row is not where it should be.
-
-    The number of participants is that of a wide table, whose first column is `userid`.
-    """
-    number = 0
-    participants = set()
+    """Count the rows of a workbook, and the texts in its first column, which in a wide table is `userid`."""
+    participants: set[bytes] = set()
+    records = -1
     try:
         with ZipFile(file) as archive, archive.open(_SHEET) as sheet:
-            for number, row in enumerate(_rows(sheet), start=1):
-                found = _ROW.match(row)
-                if not found or int(found[1]) != number:
-                    raise TransferError("the workbook has rows that are not in order", status=200)
-                if number > 1:
-                    participants.add(found[2])
+            for records, row in enumerate(_rows(sheet)):
+                if records > 0:
+                    participants.update(_FIRST_CELL.findall(row))
             for name in {*archive.namelist()} - {_SHEET}:
                 archive.read(name)  # which checks it
     except (BadZipFile, zlib.error, EOFError, LookupError):
-        number = 0
-    if number == 0:
+        records = -1
+    if records < 0:
         raise TransferError("the workbook is empty, damaged or something else", status=200)
-    return number - 1, len(participants)
+    return records, len(participants)
 
 
 def _rows(sheet: IO[bytes]) -> Iterator[bytes]:

@@ -6,7 +6,6 @@ A block is bytes that begin and end between two records. `docs/api.md` describes
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -33,8 +32,6 @@ TIMING_COLUMNS = [
 _TEXT = rb'(?:"[^"]*(?:""[^"]*)*"|[^",\n]*)'
 _CELL = re.compile(b"(%b)[,\n]" % _TEXT)
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
-# A text is in quotes if it is empty, or has a character that needs them.
-_WRITTEN = rb'(?:[^",\n\r]*|""|"(?=[^",\n\r]*(?:[,\n\r]|""))[^"]*(?:""[^"]*)*")'
 _OBJECT = re.compile(rb'\{.*"token":"([\w-]+)"}\n')  # not parsed, since it can have numbers that Python does not parse
 
 Key: TypeAlias = tuple[str, str, str, str]
@@ -120,19 +117,17 @@ def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
 def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Iterator[bytes]:
     """Yield the records of a CSV file with these columns, and possibly more, after its header.
 
-    Raises TransferError if the file has another header, ends within a record, or has a record that the service does
-    not write: one of another length, or (unless there may be more columns) with other quotes.
+    Raises TransferError if the file has another header, ends within a record, or has a record of another length.
     """
     records = csv_records(blocks(iter(lambda: file.read(1 << 16), b""), CSV))
     header = names_in(next(records, b""))
     names = [name.encode() for name in columns]
     if (header[: len(names)] if more else header) != names:
         raise TransferError("the file is empty, damaged or something else", status=200)
-    cell = _TEXT if more else _WRITTEN
-    written = re.compile(b"(?:%b,){%d}%b\n" % (cell, len(header) - 1, cell))
+    whole = re.compile(b"(?:%b,){%d}%b\n" % (_TEXT, len(header) - 1, _TEXT))
     for record in records:
-        if not written.fullmatch(record):
-            raise TransferError("the file has a record that the service does not write", status=200)
+        if not whole.fullmatch(record):
+            raise TransferError("the file has a record of another length than its header", status=200)
         yield record
 
 
@@ -151,9 +146,9 @@ def names_in(header: bytes) -> list[bytes | None]:
     return [value(cell) for cell in cells(header.removeprefix(BOM))]
 
 
-def first_cells(record: bytes, number: int) -> list[bytes]:
-    """Return the first cells of a record, which may have thousands."""
-    return [match[1] for match in itertools.islice(_CELL.finditer(record), number)]
+def first_cell(record: bytes) -> bytes:
+    """Return the first cell of a record, which may have thousands."""
+    return next(_CELL.finditer(record))[1]
 
 
 def value(cell: bytes) -> bytes | None:
