@@ -15,7 +15,7 @@ from ._files import check_folder, opened, put
 from ._frame import codebook_of, require, table
 from ._http import Http
 from ._models import Question
-from ._parameters import Parameter, query, texts
+from ._parameters import Parameter, query
 from ._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 from ._transfer import ROUNDS
 
@@ -108,17 +108,19 @@ def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> l
     """Download the table and the codebook, and make them fit the program."""
     if ("layout", "long") in query(parameters):
         raise ValueError("layout must be wide: these files have a row for each participant")
-    wide, labels, questions = load_consistently(http, parameters)
-    columns = list(wide.columns)
+    wide, labels, codebook = load_consistently(http, parameters)
     variables = []
-    for position, (column, name) in enumerate(zip(columns, unique_names(columns, program), strict=True)):
-        answers = wide.iloc[:, position]
-        check_texts(column, answers, wide.iloc[:, 0], program)
-        texts = dict.fromkeys(question.question_text for question in questions[position])
+    of_column: dict[str, list[Question]] = {column: [] for column in wide.columns}
+    for question in codebook:
+        of_column[question.column].append(question)
+    for column, name in zip(wide.columns, unique_names([*wide.columns], program), strict=True):
+        answers = wide[column]
+        check_texts(answers, wide["userid"], program)
+        texts = dict.fromkeys(question.question_text for question in of_column[column])
         label = " / ".join(texts) if texts else column if name != column else ""
-        listed = next((question.choices for question in questions[position] if question.choices), ())
+        listed = next((question.choices for question in of_column[column] if question.choices), ())
         choices = {choice.value: choice.label for choice in listed}
-        pairs = set(zip(answers.dropna(), labels.iloc[:, position].dropna(), strict=True))
+        pairs = set(zip(answers.dropna(), labels[column].dropna(), strict=True))
         if any(choices.get(answer.upper(), label) != label for answer, label in pairs):
             choices = {}
             warnings.warn(f"{column} has no value labels: a letter stands for different choices.", stacklevel=4)
@@ -130,8 +132,8 @@ def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> l
 
 def load_consistently(
     http: Http, parameters: Mapping[str, Parameter]
-) -> tuple[pandas.DataFrame, pandas.DataFrame, list[list[Question]]]:
-    """Download the table, the same with labels in place of letters, and the questions of each column.
+) -> tuple[pandas.DataFrame, pandas.DataFrame, list[Question]]:
+    """Download the table, the same with labels in place of letters, and the codebook.
 
     The versions of a form can list different choices, and the codebook has those of one version. The service
     finds an answer's label in the answer's own question text, so the second table shows whether the
@@ -144,35 +146,20 @@ def load_consistently(
             # Responses that arrive from now on are left out. Times have at most six digits after the second.
             newest = max(question.last.removesuffix("Z") for question in codebook)
             selection["until"] = f"{newest.ljust(len('2026-03-01T00:03:43.770047'), '0')}1Z"
-        by_column: dict[object, list[Question]] = {}
-        for number, question in enumerate(codebook):
-            column = question.column if ("columns", "question") in query(parameters) else number
-            by_column.setdefault(column, []).append(question)
-
-        has_choices = any(question.choices for question in codebook)
-        [given] = texts(parameters).get("value", ["response"])
-        wanted = dict.fromkeys([given, "label", "response"] if has_choices else [given])
-        tables = {value: table(http, {**selection, "value": value}) for value in wanted}
-        answers = tables[given]
-        labels, responses = tables.get("label", answers), tables.get("response", answers)
-        columns = [of_column[0].column for of_column in by_column.values()]
-        first_question = len(answers.columns) - len(columns)
-        is_letter = responses.apply(lambda column: column.str.fullmatch("[A-Za-z]").fillna(False))
-        if (
-            list(answers.columns[first_question:]) == columns
-            and responses.where(is_letter, labels).equals(responses)
-            and responses.isna().equals(labels.isna())
-            and responses.isna().equals(answers.isna())
-        ):
-            return answers, labels, [*[[]] * first_question, *by_column.values()]
+        answers = labels = table(http, selection)
+        if any(question.choices for question in codebook):
+            labels = table(http, {**selection, "value": "label"})
+        has_columns = {question.column for question in codebook} <= {*answers.columns}
+        if has_columns and answers.isna().equals(labels.isna()):
+            return answers, labels, codebook
     raise SurveyExportError("The survey's responses were edited during the download, five times: try again later.")
 
 
-def check_texts(column: str, answers: pandas.Series[Any], userids: pandas.Series[Any], program: Program) -> None:
+def check_texts(answers: pandas.Series[Any], userids: pandas.Series[Any], program: Program) -> None:
     """Raise an error if a text cannot be stored unchanged."""
     sizes = answers.fillna("").map(bytes_of)
     for row in sizes.index[sizes > program.text_limit]:
         raise SurveyExportError(
-            f"{program.program} cannot store {column} in row {row + 1}, userid {userids[row]}: it has {sizes[row]:,} "
-            f"bytes, more than {program.text_limit:,}. Filters such as question_ref can leave the question out."
+            f"{program.program} cannot store {answers.name} in row {row + 1}, userid {userids[row]}: it has "
+            f"{sizes[row]:,} bytes, more than {program.text_limit:,}. Filters such as question_ref can leave the question out."
         )
