@@ -112,15 +112,8 @@ cut_label <- function(text, limit, unit) {
   if (nchar(line, unit) <= limit) line else paste0(fitting(line, limit - nchar("\u2026", unit), unit), "\u2026")
 }
 
-# The beginning of a text that is within a limit, and does not end before an accent, a vowel sign, or a joined emoji.
+# The beginning of a text that is within a limit.
 fitting <- function(text, limit, unit) {
   characters <- strsplit(text, "")[[1]]
-  end <- sum(cumsum(nchar(characters, unit)) <= limit)
-  joins <- characters == "\u200d"
-  continues <- grepl("^\\pM", characters, perl = TRUE) | characters %in% intToUtf8(0x1f3fb:0x1f3ff, multiple = TRUE)
-  continues <- continues | joins | c(FALSE, joins[-length(joins)])
-  while (end > 0 && end < length(characters) && continues[[end + 1]]) {
-    end <- end - 1
-  }
-  paste(characters[seq_len(end)], collapse = "")
+  paste(characters[cumsum(nchar(characters, unit)) <= limit], collapse = "")
 }
