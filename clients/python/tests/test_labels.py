@@ -89,7 +89,7 @@ NAMES = {
     # Each name with those that Stata and SPSS get. Names that need no change keep it.
     **{"_all": ("v_all", "v_all"), "if": ("vif", "if"), "123": ("v123", "v123"), "": ("v", "v"), "🌊": ("v_", "v_")},
     **{"Age": ("Age", "Age"), "age": ("age", "age_2"), "AGE": ("AGE", "AGE_3"), "الاسم": ("الاسم", "الاسم")},
-    **{"ชื่อ": ("ช__อ", "ชื่อ"), "a b": ("a_b_2", "a_b_2"), "a.b": ("a_b_3", "a.b"), "a_b": ("a_b", "a_b")},
+    **{"ชื่อ": ("ช__อ", "ช__อ"), "a b": ("a_b_2", "a_b_2"), "a.b": ("a_b_3", "a.b"), "a_b": ("a_b", "a_b")},
     **{"to": ("to", "vto_2"), "vto": ("vto", "vto"), "to.": ("to_", "vto_3")},
     **{"xé": ("xé", "xé"), "XÉ": ("XÉ", "XÉ_2")},
 }

@@ -161,5 +161,5 @@ def check_texts(answers: pandas.Series[Any], userids: pandas.Series[Any], progra
     for row in sizes.index[sizes > program.text_limit]:
         raise SurveyExportError(
             f"{program.program} cannot store {answers.name} in row {row + 1}, userid {userids[row]}: it has "
-            f"{sizes[row]:,} bytes, more than {program.text_limit:,}. Filters such as question_ref can leave the question out."
+            f"{sizes[row]:,} bytes, more than {program.text_limit:,}. Filters such as question_ref can leave it out."
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,25 +13,11 @@ STATA_RESERVED = re.compile(
     r"|if|in|inline|int|local|long|NULL|pragma|protected|quad|rowvector|short|str\d+|strL|typedef|typename"
     r"|using|virtual|with"
 )
+# pandas accepts no letters from U+0080 to U+00BF, such as "ª".
+NOT_IN_STATA = re.compile(r"\W|[\x80-\xbf]")
 # SPSS's Command Syntax Reference, "Variable Names".
 SPSS_RESERVED = re.compile("ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH", re.IGNORECASE)
-
-
-def is_in_stata_name(character: str) -> bool:
-    """Return whether it is a letter or digit of Unicode (`help varname`) that pandas accepts, or an underscore."""
-    # pandas does not accept letters from U+0080 to U+00BF, such as "ª".
-    is_word = character.isalpha() or character.isdecimal()
-    return character == "_" or (is_word and not "\x80" <= character <= "\xbf")
-
-
-def is_in_spss_name(character: str) -> bool:
-    """Return whether it is a letter, a digit, or one of `._$#@`."""
-    return character in "._$#@" or unicodedata.category(character)[0] in "LMN"
-
-
-def without_case(name: str) -> str:
-    """Return a text that is equal for names that SPSS takes for the same, also if Unicode has two spellings."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+NOT_IN_SPSS = re.compile(r"[^\w.$#@]")  # SPSS allows accents too, R's haven does not
 
 
 def bytes_of(text: str) -> int:
@@ -44,8 +29,7 @@ class Program:
     """What the files of a program can hold."""
 
     program: str
-    is_in_name: Callable[[str], bool]
-    """Whether a name can have a character."""
+    not_in_name: re.Pattern[str]
     reserved: re.Pattern[str]
     same_name: Callable[[str], str]
     """Equal for names that the program takes for the same."""
@@ -64,7 +48,7 @@ class Program:
         A name begins with a letter, since both programs give other characters at the start a meaning of their own
         (Stata: [U] 11.3), and does not end with a period.
         """
-        name = "".join(character if self.is_in_name(character) else "_" for character in column).rstrip(".")
+        name = self.not_in_name.sub("_", column).rstrip(".")
         return name if name[:1].isalpha() and not self.reserved.fullmatch(name) else f"v{name}"
 
 
@@ -72,13 +56,13 @@ class Program:
 # a value label (in pandas, in all labels of a variable together, with a byte after each), and 2,000,000,000
 # bytes in a strL. Names that differ by case are different.
 STATA = Program(
-    "Stata", is_in_stata_name, STATA_RESERVED, str, len, 32, 80, lambda labels: 32_000 // labels - 1, 2_000_000_000
+    "Stata", NOT_IN_STATA, STATA_RESERVED, str, len, 32, 80, lambda labels: 32_000 // labels - 1, 2_000_000_000
 )
 
 # SPSS's Command Syntax Reference: 64 bytes in a name ("Variable Names"), 255 in a variable label (256 in
 # newer versions, "VARIABLE LABELS"), 120 in a value label ("VALUE LABELS"), and 32,767 in a text ("String
 # Variable Formats"). Names that differ by case are the same.
-SPSS = Program("SPSS", is_in_spss_name, SPSS_RESERVED, without_case, bytes_of, 64, 255, lambda labels: 120, 32_767)
+SPSS = Program("SPSS", NOT_IN_SPSS, SPSS_RESERVED, str.casefold, bytes_of, 64, 255, lambda labels: 120, 32_767)
 
 
 def unique_names(columns: list[str], program: Program) -> list[str]:
