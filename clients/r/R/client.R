@@ -83,7 +83,7 @@ request <- function(client, path, parameters, read, file = tempfile("response"),
 fetch <- function(client, path, parameters, file, progress = FALSE) {
   session <- if (inherits(client, "survey_client")) sessions[[client$id]]
   if (is.null(session)) fail("The first argument must be what survey_client() returned, in this R session.")
-  request <- httr2::request(paste0(client$url, "/api/v1", path, "?", query(parameters)))
+  request <- httr2::req_url_query(httr2::request(paste0(client$url, "/api/v1", path)), !!!single(parameters))
   request <- httr2::req_headers(request, Authorization = paste("Bearer", session$key), Prefer = "handling=strict")
   request <- httr2::req_user_agent(request, paste0("survey-export-r/", getNamespaceVersion("surveyexport")))
   request <- httr2::req_error(request, is_error = function(response) FALSE)

@@ -12,8 +12,8 @@ survey_download <- function(client, survey, path, ..., progress = interactive())
   }
   # A download with another key, selection or format does not continue this one.
   owner <- request(client, "/key", list(), function(file, response) members(read_text(file)))
-  identity <- c(client$url, owner[names(owner) != "expires"], ending, query(parameters))
-  bytes <- as.integer(charToRaw(paste(shQuote(identity), collapse = "\n")))
+  identity <- deparse(list(client$url, owner[names(owner) != "expires"], ending, parameters))
+  bytes <- as.integer(charToRaw(paste(identity, collapse = "\n")))
   checksum <- Reduce(function(sum, byte) (sum * 65599 + byte) %% 2147483647, bytes, 0)
   folder <- sprintf("%s.%08x.part", path, as.integer(checksum))
   dir.create(folder, showWarnings = FALSE)

@@ -38,19 +38,9 @@ selection_of <- function(parameters, ...) {
   parameters[names(parameters) %in% c("survey", "since", "until", "question_ref", "shortcode", "userid", ...)]
 }
 
-# Parameters as a query string.
-query <- function(parameters) {
-  names <- rep(names(parameters), lengths(parameters))
-  paste0(escape(names), rep("=", length(names)), escape(unlist(parameters)), collapse = "&")
-}
-
-# Texts, percent-encoded.
-escape <- function(texts) {
-  plain <- charToRaw(paste(c(letters, LETTERS, 0:9, "-._~"), collapse = ""))
-  vapply(as.character(texts), function(text) {
-    bytes <- charToRaw(text)
-    paste(ifelse(bytes %in% plain, rawToChar(bytes, multiple = TRUE), paste0("%", bytes)), collapse = "")
-  }, "", USE.NAMES = FALSE)
+# One parameter for each value.
+single <- function(parameters) {
+  structure(as.list(unlist(parameters)), names = rep(names(parameters), lengths(parameters)))
 }
 
 # The cursor of a response, given its timestamp, userid, question_ref and surveyid. R has no function for base64.
