@@ -10,7 +10,6 @@ import shutil
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import IO, TypeAlias
 from zipfile import BadZipFile, ZipFile
@@ -20,8 +19,8 @@ from ._files import check_folder, open_gzip, open_locked, put
 from ._http import Http
 from ._models import key, summary
 from ._parameters import Parameter, query
-from ._records import CSV, NDJSON, TIMING_COLUMNS, WIDE_COLUMNS, Format, csv_table, first_cell
-from ._transfer import ROUNDS, CountError, Transfer, added_columns, count_responses, fetch, filters_of
+from ._records import CSV, NDJSON, Format, csv_table, first_cell
+from ._transfer import ROUNDS, CountError, Transfer, count_responses, fetch, filters_of
 
 Counts: TypeAlias = tuple[int, int]
 """The numbers of records and of participants."""
@@ -81,9 +80,7 @@ def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO
 
 def _fetch_counted(http: Http, suffix: str, is_wide: bool, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
     """Write a file that has as many participants, or responses, as the service counts. Return its records."""
-    timing = TIMING_COLUMNS if ("timing", "true") in query(parameters) else []
-    columns = [*WIDE_COLUMNS, *timing, "metadata", *added_columns(parameters)]
-    path, count = ("/responses/xlsx", count_workbook) if suffix == ".xlsx" else (CSV.path, partial(count_csv, columns))
+    path, count = ("/responses/xlsx", count_workbook) if suffix == ".xlsx" else (CSV.path, count_csv)
     selection = filters_of(parameters, "repeats", "require_metadata", "require_question")
     expected: list[int] = []
     for _ in range(ROUNDS):
@@ -121,11 +118,11 @@ def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file:
     return transfer.done
 
 
-def count_csv(columns: list[str], file: IO[bytes]) -> Counts:
-    """Count a wide file that begins with these columns."""
+def count_csv(file: IO[bytes]) -> Counts:
+    """Count a wide file, whose first column is `userid`."""
     records = 0
     participants = set()
-    for record in csv_table(file, columns, more=True):
+    for record in csv_table(file, ["userid"], more=True):
         records += 1
         participants.add(first_cell(record))
     return records, len(participants)

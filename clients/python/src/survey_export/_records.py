@@ -22,11 +22,6 @@ RESPONSE_COLUMNS = [
 ]
 PRIMARY_KEY = ("surveyid", "timestamp", "userid", "question_ref")
 """The columns whose values tell a response from all others."""
-WIDE_COLUMNS = ["userid", "parent_surveyid", "parent_shortcode", "flowid", "started", "ended", "attempts"]
-TIMING_COLUMNS = [
-    *["answers", "corrections", "survey_duration"],
-    *["answer_time_min", "answer_time_median", "answer_time_75", "answer_time_90"],
-]
 
 # Python's csv module does not distinguish a null, which is an empty cell, from an empty text, which is "".
 _TEXT = rb'(?:"[^"]*(?:""[^"]*)*"|[^",\n]*)'
@@ -121,8 +116,7 @@ def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Ite
     """
     records = csv_records(blocks(iter(lambda: file.read(1 << 16), b""), CSV))
     header = names_in(next(records, b""))
-    names = [name.encode() for name in columns]
-    if (header[: len(names)] if more else header) != names:
+    if (header[: len(columns)] if more else header) != columns:
         raise TransferError("the file is empty, damaged or something else", status=200)
     whole = re.compile(b"(?:%b,){%d}%b\n" % (_TEXT, len(header) - 1, _TEXT))
     for record in records:
@@ -141,9 +135,9 @@ def cells(record: bytes) -> list[bytes]:
     return _CELL.findall(record)
 
 
-def names_in(header: bytes) -> list[bytes | None]:
+def names_in(header: bytes) -> list[str]:
     """Return the names of the columns, without the byte order mark that the file may begin with."""
-    return [value(cell) for cell in cells(header.removeprefix(BOM))]
+    return [(value(cell) or b"").decode(errors="replace") for cell in cells(header.removeprefix(BOM))]
 
 
 def first_cell(record: bytes) -> bytes:

@@ -9,7 +9,7 @@ from typing import IO
 from ._errors import ServiceError, TransferError
 from ._http import Http, Response, Result, Retries, pieces
 from ._parameters import FILTERS, Parameter, texts
-from ._records import PRIMARY_KEY, RESPONSE_COLUMNS, Format, Key, blocks, csv_of, csv_records, cursor_of, names_in
+from ._records import PRIMARY_KEY, Format, Key, blocks, csv_of, csv_records, cursor_of, names_in
 
 ROUNDS = 5
 """How often what has to agree is requested, while responses change."""
@@ -30,8 +30,7 @@ class Transfer:
     """
 
     def __init__(self, http: Http, kind: Format, parameters: Mapping[str, Parameter], after: str | None = None) -> None:
-        omitted = texts(parameters).get("omit", [])
-        if needed := {*omitted} & {*PRIMARY_KEY, "token"}:
+        if needed := {*texts(parameters).get("omit", [])} & {*PRIMARY_KEY, "token"}:
             raise ValueError(f"omit cannot name {min(needed)}, by which a download knows that it is whole")
         self._http = http
         self._parameters = parameters
@@ -39,9 +38,7 @@ class Transfer:
         self.expected: int | None = None
         self._start = self._after = after
         self._last: Key | None = None
-        columns = [name for name in RESPONSE_COLUMNS if name not in omitted] + added_columns(parameters)
-        self._columns = [name.encode() for name in columns]
-        self._kind = csv_of(columns) if kind.has_header else kind
+        self._kind = kind
         self._has_header = False
 
     def blocks(self) -> Iterator[bytes]:
@@ -83,8 +80,9 @@ class Transfer:
             if header_comes:
                 header_comes = False
                 header = next(csv_records([block]))
-                if names_in(header) != self._columns:
+                if not {*PRIMARY_KEY} <= {*names_in(header)}:
                     raise TransferError("the file does not begin with the names of its columns", status=200)
+                self._kind = csv_of(names_in(header))
                 if not self._has_header:
                     self._has_header = True
                     yield header
@@ -119,12 +117,6 @@ def count_of(response: Response) -> int:
     if not count.isdecimal():
         raise ServiceError("the service returned a file without its number of responses", status=response.status_code)
     return int(count)
-
-
-def added_columns(parameters: Mapping[str, Parameter]) -> list[str]:
-    """Return the names of the columns that the parameters `metadata` and `arm` add."""
-    given = texts(parameters)
-    return [f"{name}.{text}" for name in ("metadata", "arm") for text in dict.fromkeys(given.get(name, []))]
 
 
 def fetch(
