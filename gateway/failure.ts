@@ -32,7 +32,7 @@ export function connectFailure(error: unknown): Failure {
   return new Failure(/^(?:28|3D)/.test(code) ? 400 : 500, message, fields);
 }
 
-/** `localhost` has two addresses: if both refuse the connection, the error has a message for each, and none of its own. */
+/** `localhost` has two addresses: if both refuse the connection, the error has a list of errors, and no message. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

@@ -35,9 +35,9 @@ export interface Limits {
 
 const digest = (text: string) => hash('sha256', text, 'buffer');
 
-/** Whether `Authorization` has the token. Takes as long for any other text. */
+/** Whether `Authorization` is `Bearer <token>`. Takes as long for any other text. */
 export const hasToken = ({ authorization = '' }: IncomingHttpHeaders, token: string): boolean =>
-  timingSafeEqual(digest(authorization.replace(/^bearer +/i, '')), digest(token));
+  timingSafeEqual(digest(authorization.replace(/^bearer +/i, 'Bearer ')), digest(`Bearer ${token}`));
 
 /** As a URL names it. `pg` has no brackets around an IPv6 address. */
 const hostOf = (host: string) =>

@@ -41,6 +41,7 @@ describe('the gateway', async () => {
   test.each([
     ['none', undefined, ''],
     ['another', `Bearer ${TOKEN}x`, ''],
+    ['without Bearer', TOKEN, ''],
     ['none but in the URL', undefined, `?token=${TOKEN}`],
   ])('refuses a token that is not its own (%s), without a connection to Postgres', async (_, token, query) => {
     const before = await loggedIn();
