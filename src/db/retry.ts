@@ -102,8 +102,4 @@ async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortS
   }
 }
 
-function untilAborted(signal: AbortSignal): Promise<unknown> {
-  const { promise, resolve } = Promise.withResolvers();
-  signal.addEventListener('abort', resolve);
-  return promise;
-}
+const untilAborted = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve));
