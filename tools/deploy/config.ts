@@ -81,7 +81,7 @@ export function configProblems(environment: Environment, databaseUrl?: string): 
   if (hasEndpoint && !gatewayOf(environment))
     problems.push('SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password');
   if (host !== undefined && isNeon(host) && hasEndpoint)
-    problems.push('DATABASE_URL is on Neon, which has an endpoint of its own; remove SQL_ENDPOINT');
+    problems.push('DATABASE_URL is on Neon, which has its own endpoint; remove SQL_ENDPOINT');
   if (host !== undefined && !isNeon(host) && !hasEndpoint)
     problems.push(
       'DATABASE_URL is not on Neon; add vars = { SQL_ENDPOINT = "https://…/sql" }, its gateway, directly below [env.…] (docs/deploy.md)',
