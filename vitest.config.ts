@@ -1,16 +1,24 @@
 import { defineConfig } from 'vitest/config';
 
-/** Longer than anything takes on a machine under load. A test that measures time sets its own limit. */
-const timeouts = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 30_000 } } };
+/**
+ * Longer than anything takes on a machine under load. A test that measures time sets its own limit.
+ */
+const timeouts = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 30_000 } },
+};
 
 const sharedServer = 'test/support/database.ts';
 
 export default defineConfig({
   test: {
     reporters: ['verbose'],
-    maxWorkers: 5, // many files spend half their time waiting for a timeout, a retry or another process
+    // many files spend half their time waiting for a timeout, a retry or another process
+    maxWorkers: 5,
     globalSetup: ['test/support/once-per-run.ts'],
-    // Run in the order of their names. The longest files come in the middle, so that short ones fill the end.
+    // Run in the order of their names. The longest files come in the middle, so that short ones
+    // fill the end.
     projects: [
       // The files share nothing but imports.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false, ...timeouts } },
@@ -27,7 +35,8 @@ export default defineConfig({
           name: 'api',
           isolate: false,
           include: ['test/api/**/*.test.ts'],
-          globalSetup: [sharedServer, 'test/support/stack.ts'], // all files share one service; each test has its own accounts
+          // all files share one service; each test has its own accounts
+          globalSetup: [sharedServer, 'test/support/stack.ts'],
           ...timeouts,
         },
       },
@@ -36,7 +45,8 @@ export default defineConfig({
           name: 'site',
           include: ['test/site/**/*.test.ts'],
           isolate: false,
-          // All files share one service, and those of a process one browser; each test has its own accounts and browser context.
+          // All files share one service, and those of a process one browser; each test has its own
+          // accounts and browser context.
           globalSetup: [sharedServer, 'test/support/stack.ts', 'test/support/chromium.ts'],
           ...timeouts,
         },
@@ -50,7 +60,8 @@ export default defineConfig({
           ...timeouts,
         },
       },
-      // npm run pgbouncer: these and the API tests, with PgBouncer between the SQL-over-HTTP endpoint and Postgres.
+      // npm run pgbouncer: these and the API tests, with PgBouncer between the SQL-over-HTTP
+      // endpoint and Postgres.
       ...(process.env['TEST_PGBOUNCER']
         ? [{ test: { name: 'pgbouncer', include: ['test/pgbouncer/*.test.ts'], ...timeouts } }]
         : []),

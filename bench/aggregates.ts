@@ -3,7 +3,10 @@ import type { BenchAccount, BenchSurvey } from './data.ts';
 import type { Figure, Measurement } from './report.ts';
 import { startService } from './service.ts';
 
-/** The same results as a person would query them, with the superuser's settings. `$1` is the list of form versions. */
+/**
+ * The same results as a person would query them, with the superuser's settings. `$1` is the list of
+ * form versions.
+ */
 const QUERIES = {
   questions: [
     `select s.shortcode, r.question_ref, min(question_idx),
@@ -37,7 +40,10 @@ const QUERIES = {
   ],
 };
 
-/** Measures the codebook, the answers and the summary of a survey, alternating with their {@link QUERIES}. The fastest runs count. */
+/**
+ * Measures the codebook, the answers and the summary of a survey, alternating with their
+ * {@link QUERIES}. The fastest runs count.
+ */
 export async function measureAggregates(
   databaseUrl: string,
   client: pg.Client,
@@ -54,7 +60,10 @@ export async function measureAggregates(
       const start = performance.now();
       for (const query of queries) await client.query(query, [survey.forms]);
       sql = Math.min(sql, (performance.now() - start) / 1000);
-      http = Math.min(http, (await service.read(`/responses/${name}?survey=${survey.name}`, account)).seconds);
+      http = Math.min(
+        http,
+        (await service.read(`/responses/${name}?survey=${survey.name}`, account)).seconds,
+      );
     }
     figures.push({ name: `/responses/${name} ÷ SQL`, value: http / sql, bound: { atMost: 1.5 } });
     measurements.push(

@@ -12,8 +12,8 @@ interface Cost {
 }
 
 /**
- * Compares a plain export by the service with one by its engine alone, in alternating runs. The difference is the cost of the
- * features around the engine to an export that uses none of them.
+ * Compares a plain export by the service with one by its engine alone, in alternating runs. The
+ * difference is the cost of the features around the engine to an export that uses none of them.
  */
 export async function measureFeatures(
   databaseUrl: string,
@@ -25,7 +25,8 @@ export async function measureFeatures(
   await using engine = await startService(databaseUrl, { entry: 'bench/bare-worker.ts' });
   const total = { service: newCost(), engine: newCost() };
   const exportFrom = {
-    service: (cost: Cost) => measure(service, `/responses/csv?survey=${survey.name}`, account, cost),
+    service: (cost: Cost) =>
+      measure(service, `/responses/csv?survey=${survey.name}`, account, cost),
     engine: (cost: Cost) => measure(engine, `/${account.id}?survey=${survey.name}`, account, cost),
   };
   for (let i = 0; i < WARM_UPS + turns; i++) {
@@ -47,7 +48,11 @@ export async function measureFeatures(
       },
     ],
     measurements: [
-      { name: 'the service, alternating with its engine', value: rowsPerSecond(total.service), unit: 'rows/s' },
+      {
+        name: 'the service, alternating with its engine',
+        value: rowsPerSecond(total.service),
+        unit: 'rows/s',
+      },
       { name: 'its engine alone', value: rowsPerSecond(total.engine), unit: 'rows/s' },
     ],
   };
@@ -55,7 +60,12 @@ export async function measureFeatures(
 
 const newCost = (): Cost => ({ seconds: 0, cpuSeconds: 0 });
 
-async function measure(service: BenchService, path: string, account: BenchAccount, cost: Cost): Promise<void> {
+async function measure(
+  service: BenchService,
+  path: string,
+  account: BenchAccount,
+  cost: Cost,
+): Promise<void> {
   const cpu = treeCpu(service.workerd);
   const { seconds } = await service.read(path, account);
   cost.seconds += seconds;

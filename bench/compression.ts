@@ -10,7 +10,8 @@ interface Best {
 }
 
 /**
- * Compares exports with and without gzip, in alternating runs in a new workerd. The fastest run of each counts.
+ * Compares exports with and without gzip, in alternating runs in a new workerd. The fastest run of
+ * each counts.
  *
  * @param runs number of runs of each
  */
@@ -33,7 +34,12 @@ export async function measureGzip(
       resetPeak(workerd);
       const cpu = treeCpu(workerd);
       const headers = { 'Accept-Encoding': coding };
-      const run = await service.read(`/responses/csv?survey=${survey.name}`, account, 'end', headers);
+      const run = await service.read(
+        `/responses/csv?survey=${survey.name}`,
+        account,
+        'end',
+        headers,
+      );
       keepBest(best[coding], { ...run, cpuSeconds: treeCpu(workerd) - cpu });
       if (coding === 'gzip') peak = Math.max(peak, memoryOf(workerd).peak);
     }
@@ -45,14 +51,27 @@ export async function measureGzip(
   return {
     figures: [
       { name: 'size, identity ÷ gzip', value: identity.bytes / gzip.bytes, bound: { atLeast: 4 } },
-      { name: 'rows/s, gzip ÷ identity', value: identity.seconds / gzip.seconds, bound: { atLeast: 0.4 } },
-      { name: 'peak memory above idle, gzip', value: peak - idle, bound: { atMost: 100 }, unit: 'MiB' },
+      {
+        name: 'rows/s, gzip ÷ identity',
+        value: identity.seconds / gzip.seconds,
+        bound: { atLeast: 0.4 },
+      },
+      {
+        name: 'peak memory above idle, gzip',
+        value: peak - idle,
+        bound: { atMost: 100 },
+        unit: 'MiB',
+      },
     ],
     measurements: [
       { name: 'gzip', value: survey.rows / gzip.seconds, unit: 'rows/s' },
       { name: 'gzip, workerd', value: gzip.cpuSeconds, unit: 'CPU-seconds' },
       { name: 'gzip, additional CPU', value: (1000 * more) / mib, unit: 'ms per MiB' },
-      { name: 'gzip, additional CPU', value: (1e6 * more) / survey.rows, unit: 's per million rows' },
+      {
+        name: 'gzip, additional CPU',
+        value: (1e6 * more) / survey.rows,
+        unit: 's per million rows',
+      },
     ],
   };
 }

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { type BenchAccount, type BenchSurvey, createAccount, createKey, createSurvey } from './data.ts';
+import {
+  type BenchAccount,
+  type BenchSurvey,
+  createAccount,
+  createKey,
+  createSurvey,
+} from './data.ts';
 import type { Figure, Measurement } from './report.ts';
 import { startService } from './service.ts';
 
@@ -9,9 +15,11 @@ const CLIENTS = 10;
 const SLOW_MS = 20;
 
 /**
- * Measures ten concurrent exports of three accounts, half of them read slowly, until the fast ones have ended.
+ * Measures ten concurrent exports of three accounts, half of them read slowly, until the fast ones
+ * have ended.
  *
- * @param survey large, because what is sent but not yet read by the slow clients, some megabytes each, does not count
+ * @param survey large, because what is sent but not yet read by the slow clients, some megabytes
+ * each, does not count
  */
 export async function measureConcurrent(
   databaseUrl: string,
@@ -25,24 +33,38 @@ export async function measureConcurrent(
   const accounts = [account];
   for (const email of ['second@example.org', 'third@example.org']) {
     const added = await createAccount(client, email);
-    await createSurvey(client, added, { name: survey.name, rows: survey.rows, forms: survey.forms.length });
+    await createSurvey(client, added, {
+      name: survey.name,
+      rows: survey.rows,
+      forms: survey.forms.length,
+    });
     accounts.push(added);
   }
   await client.query('vacuum analyze responses');
-  const keys = Array.from({ length: CLIENTS }, (_, i) => accounts[i % accounts.length] as BenchAccount);
+  const keys = Array.from(
+    { length: CLIENTS },
+    (_, i) => accounts[i % accounts.length] as BenchAccount,
+  );
 
-  /** Exports by that many clients at a time. @returns bytes per second, until the last fast client has ended */
+  /**
+   * Exports by that many clients at a time. @returns bytes per second, until the last fast client
+   * has ended
+   */
   const rateOf = async (clients: number) => {
     let bytes = 0;
     const start = performance.now();
-    const responses = await Promise.all(keys.slice(0, clients).map(({ key }) => service.open(path, key)));
+    const responses = await Promise.all(
+      keys.slice(0, clients).map(({ key }) => service.open(path, key)),
+    );
     const read = async (response: (typeof responses)[number], pauseMs: number) => {
       for await (const chunk of response) {
         bytes += (chunk as Buffer).length;
         if (pauseMs > 0) await sleep(pauseMs);
       }
     };
-    const slow = responses.filter((_, i) => i % 2 === 1).map((response) => read(response, SLOW_MS).catch(() => {}));
+    const slow = responses
+      .filter((_, i) => i % 2 === 1)
+      .map((response) => read(response, SLOW_MS).catch(() => {}));
     await Promise.all(responses.filter((_, i) => i % 2 === 0).map((response) => read(response, 0)));
     const rate = bytes / ((performance.now() - start) / 1000);
     for (const response of responses) response.destroy();
@@ -66,14 +88,19 @@ export async function measureConcurrent(
         bound: { atLeast: 0.8 },
       },
     ],
-    measurements: [{ name: `${CLIENTS} exports at a time`, value: bestOfAll / 2 ** 20, unit: 'MiB/s' }],
+    measurements: [
+      { name: `${CLIENTS} exports at a time`, value: bestOfAll / 2 ** 20, unit: 'MiB/s' },
+    ],
   };
 }
 
 const PAGING_CLIENTS = 100;
 const PAGES_PER_CLIENT = 10;
 
-/** Measures a page of 25 that many clients, each with its own key, request again and again at the same time. */
+/**
+ * Measures a page of 25 that many clients, each with its own key, request again and again at the
+ * same time.
+ */
 export async function measurePaging(
   databaseUrl: string,
   client: pg.Client,
@@ -87,7 +114,8 @@ export async function measurePaging(
   const pagesOf = async (key: BenchAccount, pages: number) => {
     for (let i = 0; i < pages; i++) await service.read(path, key);
   };
-  await Promise.all(keys.map((key) => pagesOf(key, 1))); // reads the keys from the database, and caches them
+  // reads the keys from the database, and caches them
+  await Promise.all(keys.map((key) => pagesOf(key, 1)));
   await sleep(1000);
   const logged = service.log().length;
   const start = performance.now();
@@ -105,7 +133,11 @@ export async function measurePaging(
     requests.reduce((total, request) => total + numberOf(request), 0) / requests.length;
   return [
     { name: `pages of 25, ${PAGING_CLIENTS} clients`, value: pages / seconds, unit: 'pages/s' },
-    { name: 'the same, database', value: perPage(({ sqlRequests }) => sqlRequests), unit: 'requests per page' },
+    {
+      name: 'the same, database',
+      value: perPage(({ sqlRequests }) => sqlRequests),
+      unit: 'requests per page',
+    },
     {
       name: 'the same, keys found in KV',
       value: perPage(({ keyCache }) => Number(keyCache === 'hit')),

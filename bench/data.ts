@@ -1,5 +1,10 @@
 import pg from 'pg';
-import { apiKeyPrefix, generateApiKey, generateLimitedApiKey, hashApiKey } from '../src/auth/api-key.ts';
+import {
+  apiKeyPrefix,
+  generateApiKey,
+  generateLimitedApiKey,
+  hashApiKey,
+} from '../src/auth/api-key.ts';
 import type { KeyLimits } from '../src/auth/key-limits.ts';
 
 /** A generated survey. */
@@ -17,8 +22,14 @@ export interface BenchAccount {
   readonly key: string;
 }
 
-export async function createAccount(client: pg.Client, email = 'bench@example.org'): Promise<BenchAccount> {
-  const { rows } = await client.query<{ id: string }>('insert into users (email) values ($1) returning id', [email]);
+export async function createAccount(
+  client: pg.Client,
+  email = 'bench@example.org',
+): Promise<BenchAccount> {
+  const { rows } = await client.query<{ id: string }>(
+    'insert into users (email) values ($1) returning id',
+    [email],
+  );
   return createKey(client, { id: rows[0]?.id ?? '', email });
 }
 
@@ -29,19 +40,17 @@ export async function createKey(
   limits: KeyLimits | null = null,
 ): Promise<BenchAccount> {
   const key = limits ? generateLimitedApiKey() : generateApiKey();
-  await client.query('insert into api_keys (userid, name, prefix, hash, limits) values ($1, $2, $3, $4, $5)', [
-    id,
-    'bench',
-    apiKeyPrefix(key),
-    await hashApiKey(key),
-    limits,
-  ]);
+  await client.query(
+    'insert into api_keys (userid, name, prefix, hash, limits) values ($1, $2, $3, $4, $5)',
+    [id, 'bench', apiKeyPrefix(key), await hashApiKey(key), limits],
+  );
   return { id, email, key };
 }
 
 /**
- * Creates a survey whose form versions alternate row by row, or with `consecutive` follow each other. Timestamps are about a third of a second apart and have
- * microseconds; each user has six questions; some texts need quotes. A CSV record has about 430 bytes. With `choices`, every other
+ * Creates a survey whose form versions alternate row by row, or with `consecutive` follow each
+ * other. Timestamps are about a third of a second apart and have microseconds; each user has six
+ * questions; some texts need quotes. A CSV record has about 430 bytes. With `choices`, every other
  * question lists five choices, and its answers are their letters.
  *
  * @param columns SQL of other values, by their number `n` from 0
@@ -72,7 +81,9 @@ export async function createSurvey(
     [account.id, name, forms],
   );
   const ids = created.rows.map(({ id }) => id);
-  const form = consecutive ? 'n::bigint * cardinality($1::uuid[]) / $2::int' : 'n % cardinality($1::uuid[])';
+  const form = consecutive
+    ? 'n::bigint * cardinality($1::uuid[]) / $2::int'
+    : 'n % cardinality($1::uuid[])';
   const question =
     'Do you think that what the government is doing for people in poverty in this country is about the right amount?';
   const listed =

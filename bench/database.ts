@@ -26,6 +26,7 @@ export async function startDatabase(): Promise<BenchDatabase> {
 
 /** Parses the option `--rows`. */
 export function parseRows(text: string): number {
-  if (!/^[1-9]\d{3,8}$/.test(text)) throw new InvalidArgumentError('use a number from 1000 to 999999999.');
+  if (!/^[1-9]\d{3,8}$/.test(text))
+    throw new InvalidArgumentError('use a number from 1000 to 999999999.');
   return Number(text);
 }

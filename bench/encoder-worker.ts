@@ -1,4 +1,5 @@
-// The encoder alone, in workerd: it encodes one canned page of SQL over HTTP, the request's body, many times.
+// The encoder alone, in workerd: it encodes one canned page of SQL over HTTP, the request's body,
+// many times.
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../src/encode/bytes.ts';
 import { keyColumnsOf } from '../src/db/responses.ts';
@@ -13,8 +14,8 @@ const utf8 = new TextEncoder();
 const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
 
 /**
- * Sends pages through the service's CSV encoder. The encoder overwrites its input, so each page starts as a copy of the canned
- * one. In the service, the network fills that memory.
+ * Sends pages through the service's CSV encoder. The encoder overwrites its input, so each page
+ * starts as a copy of the canned one. In the service, the network fills that memory.
  */
 async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8Array, void, void> {
   const { encode } = csvPages({ columns: CSV_COLUMNS });
@@ -27,7 +28,10 @@ async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8
 }
 
 /** Sends pages of `JSON_COLUMNS` through the service's JSON encoder. */
-async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGenerator<Uint8Array, void, void> {
+async function* objects(
+  canned: Uint8Array<ArrayBuffer>,
+  pages: number,
+): AsyncGenerator<Uint8Array, void, void> {
   const { encode } = jsonPages({ after: '\n' });
   for (let i = 0; i < pages; i++) {
     const { data } = encode(canned, rowsIn(canned));
@@ -56,7 +60,10 @@ function csvRecord(row: Row): string {
   return `${cells.join(',')}\n`;
 }
 
-/** A row as an object with its token, written the straightforward way. JSON in a column must keep its digits. */
+/**
+ * A row as an object with its token, written the straightforward way. JSON in a column must keep
+ * its digits.
+ */
 function jsonLine(row: Row): string {
   const members = JSON_COLUMNS.map((name, i) => {
     const value = name === 'metadata' ? row[i] : JSON.stringify(row[i]);
@@ -84,16 +91,19 @@ function streamOfDriverRows(
 
 export default {
   /**
-   * POST /transcoded?pages=N or /driver-rows?pages=N, with the page as the body: streams N pages of CSV.
-   * POST /objects?pages=N or /driver-objects?pages=N: the same as JSON.
-   * POST /discarded?pages=N: encodes without a stream, discards the output, and returns its number of bytes.
+   * POST /transcoded?pages=N or /driver-rows?pages=N, with the page as the body: streams N pages of
+   * CSV. POST /objects?pages=N or /driver-objects?pages=N: the same as JSON. POST
+   * /discarded?pages=N: encodes without a stream, discards the output, and returns its number of
+   * bytes.
    */
   async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const pages = Number(searchParams.get('pages'));
     const canned = await request.arrayBuffer();
-    if (pathname === '/driver-rows') return new Response(streamOfDriverRows(canned, pages, csvRecord));
-    if (pathname === '/driver-objects') return new Response(streamOfDriverRows(canned, pages, jsonLine));
+    if (pathname === '/driver-rows')
+      return new Response(streamOfDriverRows(canned, pages, csvRecord));
+    if (pathname === '/driver-objects')
+      return new Response(streamOfDriverRows(canned, pages, jsonLine));
     if (pathname === '/discarded') {
       let bytes = 0;
       for await (const csv of records(new Uint8Array(canned), pages)) bytes += csv.length;
@@ -102,7 +112,15 @@ export default {
     const encode = pathname === '/objects' ? objects : records;
     const requestAbort = new AbortController();
     const { signal } = requestAbort;
-    const client = { requestAbort, signal, requestId: '', stats: new RequestStats(), checkKey: async () => {} };
-    return new Response(streamChunks(encode(new Uint8Array(canned), pages), client, { isFile: true }));
+    const client = {
+      requestAbort,
+      signal,
+      requestId: '',
+      stats: new RequestStats(),
+      checkKey: async () => {},
+    };
+    return new Response(
+      streamChunks(encode(new Uint8Array(canned), pages), client, { isFile: true }),
+    );
   },
 };

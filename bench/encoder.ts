@@ -26,14 +26,17 @@ const PAGES = 150;
 const TURNS = 4;
 
 /**
- * Encodes the same page, starting from its bytes, with each encoder: ours and the driver's rows in workerd, csv-stringify on Node.
+ * Encodes the same page, starting from its bytes, with each encoder: ours and the driver's rows in
+ * workerd, csv-stringify on Node.
  *
  * @param page a response of SQL over HTTP
  * @param jsonPage the same rows, with the columns of `/responses`
  */
 export async function measureEncoders(page: Buffer, jsonPage: Buffer): Promise<EncoderRates> {
   const { rows } = JSON.parse(page.toString('utf8')) as { rows: (string | null)[][] };
-  const { started, workerd } = await workerdStartedBy(() => startWorker('bench/encoder-worker.ts', {}));
+  const { started, workerd } = await workerdStartedBy(() =>
+    startWorker('bench/encoder-worker.ts', {}),
+  );
   await using worker = started;
   const inWorkerd = async (encoder: string, of = page) => {
     const start = treeCpu(workerd);
@@ -41,7 +44,14 @@ export async function measureEncoders(page: Buffer, jsonPage: Buffer): Promise<E
     return (rows.length * PAGES) / (treeCpu(workerd) - start);
   };
   // Alternating, and the best of each: the first turn warms up, and noise only makes a run slower.
-  const best = { transcoded: 0, discarded: 0, driverRows: 0, objects: 0, driverObjects: 0, csvStringify: 0 };
+  const best = {
+    transcoded: 0,
+    discarded: 0,
+    driverRows: 0,
+    objects: 0,
+    driverObjects: 0,
+    csvStringify: 0,
+  };
   for (let turn = 0; turn < TURNS; turn++) {
     best.transcoded = Math.max(best.transcoded, await inWorkerd('transcoded'));
     best.discarded = Math.max(best.discarded, await inWorkerd('discarded'));
@@ -68,7 +78,10 @@ async function onNode(page: Buffer, rowCount: number): Promise<number> {
   return (rowCount * pages) / ((user + system) / 1e6);
 }
 
-/** The page's rows, repeated. Parses the page each time, because the other encoders also start from bytes. */
+/**
+ * The page's rows, repeated. Parses the page each time, because the other encoders also start from
+ * bytes.
+ */
 function* rowsOf(page: Buffer, times: number): Generator<(string | null)[], void> {
   for (let i = 0; i < times; i++) {
     yield* (JSON.parse(page.toString('utf8')) as { rows: (string | null)[][] }).rows;

@@ -4,25 +4,34 @@ import type { Figure, Measurement } from './report.ts';
 import { type BenchService, startService } from './service.ts';
 import { median } from './statistics.ts';
 
-const KEYS = ['form', 'startTime', 'platform', 'pageid', 'seed'].map((key) => `&metadata=${key}`).join('');
+const KEYS = ['form', 'startTime', 'platform', 'pageid', 'seed']
+  .map((key) => `&metadata=${key}`)
+  .join('');
 const PAGE_SIZE = 5000;
 const PAGES = 40;
 const WIDE = '/responses/csv?layout=wide';
 const TIMING_AND_ARMS = '&timing=true&arm=seed_2&arm=seed_25_2';
 
-/** The files besides the long CSV. `atLeast`: responses per CPU-second of workerd ÷ rows per CPU-second of csv-stringify. */
+/**
+ * The files besides the long CSV. `atLeast`: responses per CPU-second of workerd ÷ rows per
+ * CPU-second of csv-stringify.
+ */
 const FILES: readonly (readonly [name: string, path: string, atLeast?: number])[] = [
   ['NDJSON', '/responses/ndjson?'],
   ['Excel', '/responses/xlsx?', 0.7],
   ['Excel, wide', '/responses/xlsx?layout=wide', 0.7],
   ['wide', WIDE, 2.9],
   ['wide, five metadata keys', `${WIDE}${KEYS}`, 2.9],
-  ['wide, every option', `${WIDE}&value=translated&repeats=first&columns=question&require_metadata=platform`, 2.9],
+  [
+    'wide, every option',
+    `${WIDE}&value=translated&repeats=first&columns=question&require_metadata=platform`,
+    2.9,
+  ],
 ];
 
 /**
- * Measures files of a survey, each in a new workerd. The bound of memory applies to its first export, because a process keeps
- * garbage of earlier exports until it needs room.
+ * Measures files of a survey, each in a new workerd. The bound of memory applies to its first
+ * export, because a process keeps garbage of earlier exports until it needs room.
  *
  * @param runs number of exports; the one with the least CPU time counts
  * @param csvStringify rows per CPU-second of csv-stringify
@@ -57,7 +66,11 @@ export async function measureFiles(
     measurements.push(
       { name, value: survey.rows / seconds, unit: 'responses/s' },
       { name: `${name}, size`, value: bytes / 2 ** 20, unit: 'MiB' },
-      { name: `${name}, peak memory above idle of ${runs} exports`, value: Math.max(...peaks), unit: 'MiB' },
+      {
+        name: `${name}, peak memory above idle of ${runs} exports`,
+        value: Math.max(...peaks),
+        unit: 'MiB',
+      },
     );
     if (atLeast)
       figures.push({
@@ -65,7 +78,11 @@ export async function measureFiles(
         value: perCpuSecond / csvStringify,
         bound: { atLeast },
       });
-    measurements.push({ name: `${name}, workerd`, value: perCpuSecond, unit: 'responses per CPU-second' });
+    measurements.push({
+      name: `${name}, workerd`,
+      value: perCpuSecond,
+      unit: 'responses per CPU-second',
+    });
     figures.push({
       name: `peak memory above idle, ${name}`,
       value: peaks[0] ?? NaN,
@@ -75,17 +92,36 @@ export async function measureFiles(
   }
   await using service = await startService(databaseUrl);
   const path = `/responses/csv?survey=${survey.name}`;
-  const { bytes: gzipped } = await service.read(path, account, 'end', { 'Accept-Encoding': 'gzip' });
+  const { bytes: gzipped } = await service.read(path, account, 'end', {
+    'Accept-Encoding': 'gzip',
+  });
   const size = (sizes.get('Excel') as number) / gzipped;
   figures.push({ name: 'size, Excel ÷ CSV under gzip', value: size, bound: { atMost: 4 } });
-  const { csv, ndjson, page, pageOf1, wide, timing } = await cpuPerRow(service, survey, account, runs);
+  const { csv, ndjson, page, pageOf1, wide, timing } = await cpuPerRow(
+    service,
+    survey,
+    account,
+    runs,
+  );
   figures.push(
     { name: 'workerd CPU per row, NDJSON ÷ long CSV', value: ndjson / csv, bound: { atMost: 1.5 } },
-    { name: `workerd CPU per row, JSON page of ${PAGE_SIZE} ÷ NDJSON`, value: page / ndjson, bound: { atMost: 1.1 } },
-    { name: 'workerd CPU, wide with timing and two arms ÷ wide', value: timing / wide, bound: { atMost: 1.1 } },
+    {
+      name: `workerd CPU per row, JSON page of ${PAGE_SIZE} ÷ NDJSON`,
+      value: page / ndjson,
+      bound: { atMost: 1.1 },
+    },
+    {
+      name: 'workerd CPU, wide with timing and two arms ÷ wide',
+      value: timing / wide,
+      bound: { atMost: 1.1 },
+    },
   );
   measurements.push(
-    { name: `JSON page of ${PAGE_SIZE}, workerd`, value: 1 / page, unit: 'responses per CPU-second' },
+    {
+      name: `JSON page of ${PAGE_SIZE}, workerd`,
+      value: 1 / page,
+      unit: 'responses per CPU-second',
+    },
     { name: 'JSON page of 1, workerd', value: 1000 * pageOf1, unit: 'CPU-milliseconds' },
     {
       name: `a row of a JSON page of ${PAGE_SIZE}, without the request, ÷ a row of NDJSON, workerd CPU`,
@@ -96,9 +132,18 @@ export async function measureFiles(
   return { figures, measurements };
 }
 
-/** CPU seconds of workerd per row, of alternating runs in one workerd: medians, after a first run that is not measured. */
-async function cpuPerRow(service: BenchService, survey: BenchSurvey, account: BenchAccount, runs: number) {
-  const pageOf = (size: number) => [`/responses?pageSize=${size}`, PAGES, PAGES * Math.min(size, survey.rows)] as const;
+/**
+ * CPU seconds of workerd per row, of alternating runs in one workerd: medians, after a first run
+ * that is not measured.
+ */
+async function cpuPerRow(
+  service: BenchService,
+  survey: BenchSurvey,
+  account: BenchAccount,
+  runs: number,
+) {
+  const pageOf = (size: number) =>
+    [`/responses?pageSize=${size}`, PAGES, PAGES * Math.min(size, survey.rows)] as const;
   const reads = {
     csv: ['/responses/csv?', 1, survey.rows],
     ndjson: ['/responses/ndjson?', 1, survey.rows],
@@ -120,5 +165,8 @@ async function cpuPerRow(service: BenchService, survey: BenchSurvey, account: Be
       if (run > 0) results[kind].push((treeCpu(service.workerd) - start) / rows);
     }
   }
-  return Object.fromEntries(kinds.map((kind) => [kind, median(results[kind])])) as Record<keyof typeof reads, number>;
+  return Object.fromEntries(kinds.map((kind) => [kind, median(results[kind])])) as Record<
+    keyof typeof reads,
+    number
+  >;
 }

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { type BenchAccount, type BenchSurvey, createAccount, createKey, createSurvey } from './data.ts';
+import {
+  type BenchAccount,
+  type BenchSurvey,
+  createAccount,
+  createKey,
+  createSurvey,
+} from './data.ts';
 import { memoryOf, resetPeak } from './process-stats.ts';
 import type { Figure, Measurement } from './report.ts';
 import { type BenchService, startService } from './service.ts';
@@ -12,7 +18,10 @@ const EXPORTS = 20;
 const STALLED_KEYS = 25;
 const STALLED_PER_KEY = 4;
 
-/** Measures what the load of one account does to small pages of another, and the memory that clients hold who stop reading. */
+/**
+ * Measures what the load of one account does to small pages of another, and the memory that clients
+ * hold who stop reading.
+ */
 export async function measureNeighbours(
   databaseUrl: string,
   client: pg.Client,
@@ -37,7 +46,11 @@ export async function measureNeighbours(
         value: duringCounts / idle,
         bound: { atMost: 6 },
       },
-      { name: `the same, ${EXPORTS} exports ÷ idle`, value: duringExports / idle, bound: { atMost: 6 } },
+      {
+        name: `the same, ${EXPORTS} exports ÷ idle`,
+        value: duringExports / idle,
+        bound: { atMost: 6 },
+      },
       {
         name: `peak memory above idle, ${STALLED_KEYS * STALLED_PER_KEY} clients that stop reading`,
         value: stalled.memory,
@@ -49,7 +62,11 @@ export async function measureNeighbours(
       { name: 'page of 25 of another account, idle, p99', value: idle, unit: 'ms' },
       { name: `the same during ${COUNTS} counts`, value: duringCounts, unit: 'ms' },
       { name: `the same during ${EXPORTS} exports`, value: duringExports, unit: 'ms' },
-      { name: `the same while ${stalled.running} clients have stopped reading`, value: stalled.p99, unit: 'ms' },
+      {
+        name: `the same while ${stalled.running} clients have stopped reading`,
+        value: stalled.p99,
+        unit: 'ms',
+      },
     ],
   };
 }
@@ -63,8 +80,15 @@ async function pageP99(service: BenchService, account: BenchAccount): Promise<nu
   return percentile(times, 0.99);
 }
 
-/** Runs `measure` while clients repeat a request. One that is refused is sent again after half a second. */
-async function during<T>(clients: number, request: () => Promise<unknown>, measure: () => Promise<T>): Promise<T> {
+/**
+ * Runs `measure` while clients repeat a request. One that is refused is sent again after half a
+ * second.
+ */
+async function during<T>(
+  clients: number,
+  request: () => Promise<unknown>,
+  measure: () => Promise<T>,
+): Promise<T> {
   const ending = new AbortController();
   const repeat = async () => {
     while (!ending.signal.aborted) {
@@ -77,7 +101,10 @@ async function during<T>(clients: number, request: () => Promise<unknown>, measu
   const running = Promise.all(Array.from({ length: clients }, repeat));
   try {
     await sleep(1000);
-    return await Promise.race([measure(), running.then(() => Promise.reject(new Error('the load has ended')))]);
+    return await Promise.race([
+      measure(),
+      running.then(() => Promise.reject(new Error('the load has ended'))),
+    ]);
   } finally {
     ending.abort();
     await running;
@@ -105,7 +132,9 @@ async function measureStalled(
   const keys: string[] = [];
   for (let i = 0; i < STALLED_KEYS; i++) keys.push((await createKey(client, account)).key);
   const all = Array.from({ length: STALLED_PER_KEY }, () => keys).flat();
-  const clients = await Promise.all(all.map((key) => service.open(`/responses/csv?survey=${survey.name}`, key)));
+  const clients = await Promise.all(
+    all.map((key) => service.open(`/responses/csv?survey=${survey.name}`, key)),
+  );
   const p99 = await pageP99(service, neighbour);
   const running = clients.filter(({ statusCode }) => statusCode === 200).length;
   for (const response of clients) response.destroy();

@@ -18,7 +18,11 @@ const selectionOf = (survey: BenchSurvey) => ({
 });
 
 /** The key of the row that has `before` rows after it in the survey. */
-export async function keyFromEnd(client: pg.Client, survey: BenchSurvey, before: number): Promise<Required<Cursor>> {
+export async function keyFromEnd(
+  client: pg.Client,
+  survey: BenchSurvey,
+  before: number,
+): Promise<Required<Cursor>> {
   const { rows } = await client.query<Required<Cursor>>(
     `select ${render(isoTimestamp('r.timestamp')).text} as timestamp, userid, question_ref as "questionRef", surveyid
      from responses r where surveyid = any($1)
@@ -29,7 +33,10 @@ export async function keyFromEnd(client: pg.Client, survey: BenchSurvey, before:
   return rows[0];
 }
 
-/** Milliseconds that Postgres takes for the first page and for the page after a cursor: medians of alternating runs. */
+/**
+ * Milliseconds that Postgres takes for the first page and for the page after a cursor: medians of
+ * alternating runs.
+ */
 export async function pageMs(
   client: pg.Client,
   survey: BenchSurvey,
@@ -47,10 +54,9 @@ export async function pageMs(
 /** Milliseconds to plan and execute a page query. */
 async function timePage(client: pg.Client, survey: BenchSurvey, range: Range): Promise<number> {
   const { sql, params } = new Proof(pageQuery(selectionOf(survey), range, CSV_COLUMNS));
-  const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
-    `explain (analyze, timing off, format json) ${sql}`,
-    [...params],
-  );
+  const { rows } = await client.query<{
+    'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[];
+  }>(`explain (analyze, timing off, format json) ${sql}`, [...params]);
   const plan = rows[0]?.['QUERY PLAN'][0];
   return (plan?.['Planning Time'] ?? NaN) + (plan?.['Execution Time'] ?? NaN);
 }
@@ -64,11 +70,21 @@ export async function cannedPage(
 ): Promise<Buffer> {
   const { sql: text, params } = new Proof(pageQuery(selectionOf(survey), { limit }, columns));
   const types = { getTypeParser: () => (value: string) => value };
-  const { rows, rowCount, fields } = await client.query({ text, values: [...params], rowMode: 'array', types });
-  return Buffer.from(JSON.stringify({ fields, rows, command: 'SELECT', rowCount, rowAsArray: true }));
+  const { rows, rowCount, fields } = await client.query({
+    text,
+    values: [...params],
+    rowMode: 'array',
+    types,
+  });
+  return Buffer.from(
+    JSON.stringify({ fields, rows, command: 'SELECT', rowCount, rowAsArray: true }),
+  );
 }
 
-/** Milliseconds until each response ends, or until the first byte of a file: medians of alternating requests. */
+/**
+ * Milliseconds until each response ends, or until the first byte of a file: medians of alternating
+ * requests.
+ */
 export async function responseMs(
   service: BenchService,
   account: BenchAccount,
@@ -78,7 +94,11 @@ export async function responseMs(
   for (let i = 0; i < REPETITIONS; i++) {
     for (const [at, path] of paths.entries()) {
       const isFile = /csv|ndjson/.test(path);
-      const { seconds, firstByteSeconds } = await service.read(path, account, isFile ? 'first byte' : 'end');
+      const { seconds, firstByteSeconds } = await service.read(
+        path,
+        account,
+        isFile ? 'first byte' : 'end',
+      );
       times[at]?.push(1000 * (isFile ? firstByteSeconds : seconds));
       if (isFile) await sleep(200); // lets the request be cancelled
     }

@@ -28,11 +28,17 @@ function exportQuery({ forms }: BenchSurvey): string {
 /** Postgres's own CSV: `COPY (… ORDER BY …) TO STDOUT`, read by node-postgres and discarded. */
 export function copyExport(client: pg.Client, survey: BenchSurvey): Promise<Run> {
   return timed((sink) =>
-    pipeline(client.query(copyTo(`copy (${exportQuery(survey)}) to stdout (format csv, header)`)), sink),
+    pipeline(
+      client.query(copyTo(`copy (${exportQuery(survey)}) to stdout (format csv, header)`)),
+      sink,
+    ),
   );
 }
 
-/** The usual way on Node: rows from a cursor, written by a CSV library. Values stay text, as in the service. */
+/**
+ * The usual way on Node: rows from a cursor, written by a CSV library. Values stay text, as in the
+ * service.
+ */
 export function streamExport(client: pg.Client, survey: BenchSurvey): Promise<Run> {
   const asText = { getTypeParser: () => (value: string) => value };
   const rows = new QueryStream(exportQuery(survey), [], { batchSize: 1000, types: asText });

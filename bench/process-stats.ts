@@ -24,10 +24,20 @@ function processes(): Process[] {
         .slice(nameEnd + 2)
         .split(' ')
         .map(Number);
-      const [parent = 0, utime = 0, stime = 0, cutime = 0, cstime = 0] = [1, 11, 12, 13, 14].map((i) => field[i]);
+      const [parent = 0, utime = 0, stime = 0, cutime = 0, cstime = 0] = [1, 11, 12, 13, 14].map(
+        (i) => field[i],
+      );
       const name = stat.slice(stat.indexOf('(') + 1, nameEnd);
       const seconds = (ticks: number) => ticks / TICKS_PER_SECOND;
-      return [{ pid: Number(pid), parent, name, cpu: seconds(utime + stime), childrenCpu: seconds(cutime + cstime) }];
+      return [
+        {
+          pid: Number(pid),
+          parent,
+          name,
+          cpu: seconds(utime + stime),
+          childrenCpu: seconds(cutime + cstime),
+        },
+      ];
     } catch {
       return []; // it has exited
     }
@@ -47,8 +57,11 @@ export const treeCpu = (root: number): number =>
   processTree(root).reduce((sum, { cpu, childrenCpu }) => sum + cpu + childrenCpu, 0);
 
 /** Runs `start` and finds the workerd that it started among this process's descendants. */
-export async function workerdStartedBy<T>(start: () => Promise<T>): Promise<{ started: T; workerd: number }> {
-  const workerds = () => processTree(process.pid).flatMap(({ name, pid }) => (name === 'workerd' ? [pid] : []));
+export async function workerdStartedBy<T>(
+  start: () => Promise<T>,
+): Promise<{ started: T; workerd: number }> {
+  const workerds = () =>
+    processTree(process.pid).flatMap(({ name, pid }) => (name === 'workerd' ? [pid] : []));
   const before = workerds();
   const started = await start();
   const workerd = workerds().find((pid) => !before.includes(pid));
@@ -59,7 +72,8 @@ export async function workerdStartedBy<T>(start: () => Promise<T>): Promise<{ st
 /** Resident memory of a process in MiB, now and at its peak. */
 export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const mib = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+  const mib = (field: string) =>
+    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
   return { now: mib('VmRSS'), peak: mib('VmHWM') };
 }
 

@@ -16,7 +16,8 @@ export interface Measurement {
 /** Two Markdown tables: the figures and the measurements. */
 export function tables(figures: readonly Figure[], measurements: readonly Measurement[]): string {
   const bounded = figures.map((figure) => {
-    const [sign, bound] = 'atLeast' in figure.bound ? ['≥', figure.bound.atLeast] : ['≤', figure.bound.atMost];
+    const [sign, bound] =
+      'atLeast' in figure.bound ? ['≥', figure.bound.atLeast] : ['≤', figure.bound.atMost];
     const unit = figure.unit ?? '×';
     return [
       figure.name,

@@ -9,7 +9,13 @@ import { measureAggregates } from './aggregates.ts';
 import { measureFeatures } from './bare.ts';
 import { measureGzip } from './compression.ts';
 import { measureConcurrent, measurePaging } from './concurrent.ts';
-import { type BenchAccount, type BenchSurvey, createAccount, createKey, createSurvey } from './data.ts';
+import {
+  type BenchAccount,
+  type BenchSurvey,
+  createAccount,
+  createKey,
+  createSurvey,
+} from './data.ts';
 import { parseRows, startDatabase } from './database.ts';
 import { measureEncoders } from './encoder.ts';
 import { measureFiles } from './files.ts';
@@ -25,12 +31,19 @@ const LATENCY_MS = 50;
 /** A database on another continent. */
 const FAR_MS = 150;
 const PAGE_ROWS = 6000;
-/** Each export is measured this many times. The fastest run counts, because noise only makes a run slower. */
+/**
+ * Each export is measured this many times. The fastest run counts, because noise only makes a run
+ * slower.
+ */
 const RUNS = 3;
-/** The service costs little more than its engine, and on a shared machine the CPU time of equal runs varies by 40 %. */
+/**
+ * The service costs little more than its engine, and on a shared machine the CPU time of equal runs
+ * varies by 40 %.
+ */
 const TURNS = 150;
 
-const log = (text: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
+const log = (text: string) =>
+  process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 
 const program = new Command('npm run bench --')
   .description('Compares the service with COPY and with pg-query-stream + csv-stringify.')
@@ -56,16 +69,25 @@ await runCommand(async () => {
     await create('twenty', tenth, 20),
     await create('hundred', tenth, 100),
   ];
-  const withChoices = await createSurvey(client, account, { name: 'choices', rows, forms: 20, choices: true });
+  const withChoices = await createSurvey(client, account, {
+    name: 'choices',
+    rows,
+    forms: 20,
+    choices: true,
+  });
   const republisher = await createAccount(client, 'republisher@example.org');
   const republish = (name: string, forms: number) =>
     createSurvey(client, republisher, { name, rows: tenth, forms, consecutive: true });
-  const [unchanged, republished] = [await republish('unchanged', 1), await republish('republished', 1000)];
+  const [unchanged, republished] = [
+    await republish('unchanged', 1),
+    await republish('republished', 1000),
+  ];
   await client.query('vacuum analyze');
 
   const figures: Figure[] = [];
   const measurements: Measurement[] = [];
-  const measured = (name: string, value: number, unit: string) => measurements.push({ name, value, unit });
+  const measured = (name: string, value: number, unit: string) =>
+    measurements.push({ name, value, unit });
   using atEnd = new DisposableStack(); // also if a later part fails
   atEnd.defer(() => void process.stdout.write(`\n${tables(figures, measurements)}`));
 
@@ -77,13 +99,29 @@ await runCommand(async () => {
   measured('encoder in workerd, streamed', encoders.transcoded, 'rows per CPU-second');
   measured('driver rows in workerd, streamed', encoders.driverRows, 'rows per CPU-second');
   measured('JSON encoder in workerd, streamed', encoders.objects, 'rows per CPU-second');
-  measured('driver rows as JSON in workerd, streamed', encoders.driverObjects, 'rows per CPU-second');
+  measured(
+    'driver rows as JSON in workerd, streamed',
+    encoders.driverObjects,
+    'rows per CPU-second',
+  );
   measured('encoder in workerd, output discarded', encoders.discarded, 'rows per CPU-second');
   measured('csv-stringify on Node, output discarded', encoders.csvStringify, 'rows per CPU-second');
   figures.push(
-    { name: 'encoder ÷ driver rows', value: encoders.transcoded / encoders.driverRows, bound: { atLeast: 2.5 } },
-    { name: 'JSON encoder ÷ driver rows', value: encoders.objects / encoders.driverObjects, bound: { atLeast: 2 } },
-    { name: 'encoder ÷ csv-stringify', value: encoders.discarded / encoders.csvStringify, bound: { atLeast: 8 } },
+    {
+      name: 'encoder ÷ driver rows',
+      value: encoders.transcoded / encoders.driverRows,
+      bound: { atLeast: 2.5 },
+    },
+    {
+      name: 'JSON encoder ÷ driver rows',
+      value: encoders.objects / encoders.driverObjects,
+      bound: { atLeast: 2 },
+    },
+    {
+      name: 'encoder ÷ csv-stringify',
+      value: encoders.discarded / encoders.csvStringify,
+      bound: { atLeast: 8 },
+    },
   );
 
   // Each in a new workerd, because a process keeps the memory of earlier exports.
@@ -92,7 +130,9 @@ await runCommand(async () => {
     const peaks: number[] = [];
     for (let i = 0; i < RUNS; i++) {
       await using service = await startService(url);
-      peaks.push(await peakOf(service, () => service.read(`/responses/csv?survey=${survey.name}`, account)));
+      peaks.push(
+        await peakOf(service, () => service.read(`/responses/csv?survey=${survey.name}`, account)),
+      );
     }
     return median(peaks);
   };
@@ -103,7 +143,8 @@ await runCommand(async () => {
   {
     log('the service, COPY, and pg-query-stream + csv-stringify');
     await using service = await startService(url);
-    const exported = (survey: BenchSurvey) => service.read(`/responses/csv?survey=${survey.name}`, account);
+    const exported = (survey: BenchSurvey) =>
+      service.read(`/responses/csv?survey=${survey.name}`, account);
     const idle = memoryOf(service.workerd).now; // before its first request
     let workerdCpu = Infinity;
     const peaks: number[] = [];
@@ -118,11 +159,16 @@ await runCommand(async () => {
       [measuredExport, () => copyExport(client, large), () => streamExport(client, large)],
       server.pid,
     );
-    if (whole.bytes !== copy.bytes) throw new Error(`the export has ${whole.bytes} bytes, but COPY has ${copy.bytes}`);
+    if (whole.bytes !== copy.bytes)
+      throw new Error(`the export has ${whole.bytes} bytes, but COPY has ${copy.bytes}`);
     measured('COPY', rows / copy.seconds, 'rows/s');
     measured('COPY, Postgres', copy.databaseCpu, 'CPU-seconds');
     measured('pg-query-stream + csv-stringify', rows / stream.seconds, 'rows/s');
-    measured('pg-query-stream + csv-stringify on Node', rows / stream.cpuSeconds, 'rows per CPU-second');
+    measured(
+      'pg-query-stream + csv-stringify on Node',
+      rows / stream.cpuSeconds,
+      'rows per CPU-second',
+    );
     measured('the service', rows / whole.seconds, 'rows/s');
     measured('the service, workerd', workerdCpu, 'CPU-seconds');
     measured('the service, Postgres', whole.databaseCpu, 'CPU-seconds');
@@ -130,10 +176,27 @@ await runCommand(async () => {
     measured('workerd, peak of all exports', Math.max(...peaks), 'MiB');
     figures.push(
       { name: 'end to end ÷ COPY', value: copy.seconds / whole.seconds, bound: { atLeast: 0.5 } },
-      { name: 'end to end ÷ pg-query-stream', value: stream.seconds / whole.seconds, bound: { atLeast: 1.5 } },
-      { name: 'database CPU ÷ COPY', value: whole.databaseCpu / copy.databaseCpu, bound: { atMost: 1.5 } },
-      { name: 'peak memory, large ÷ a tenth', value: largePeak / tenthPeak, bound: { atMost: 1.15 } },
-      { name: 'peak memory above idle', value: Math.max(...peaks) - idle, bound: { atMost: 60 }, unit: 'MiB' },
+      {
+        name: 'end to end ÷ pg-query-stream',
+        value: stream.seconds / whole.seconds,
+        bound: { atLeast: 1.5 },
+      },
+      {
+        name: 'database CPU ÷ COPY',
+        value: whole.databaseCpu / copy.databaseCpu,
+        bound: { atMost: 1.5 },
+      },
+      {
+        name: 'peak memory, large ÷ a tenth',
+        value: largePeak / tenthPeak,
+        bound: { atMost: 1.15 },
+      },
+      {
+        name: 'peak memory above idle',
+        value: Math.max(...peaks) - idle,
+        bound: { atMost: 60 },
+        unit: 'MiB',
+      },
     );
 
     log('pages in the database');
@@ -161,17 +224,28 @@ await runCommand(async () => {
     });
 
     log('a thousand form versions');
-    const pages = [unchanged, republished].map(({ name }) => `/responses?survey=${name}&pageSize=25`);
+    const pages = [unchanged, republished].map(
+      ({ name }) => `/responses?survey=${name}&pageSize=25`,
+    );
     const [pageOfOne = NaN, pageOfThousand = NaN] = await responseMs(service, republisher, pages);
-    const republisherExport = ({ name }: BenchSurvey) => service.read(`/responses/csv?survey=${name}`, republisher);
+    const republisherExport = ({ name }: BenchSurvey) =>
+      service.read(`/responses/csv?survey=${name}`, republisher);
     const [exportOfOne, exportOfThousand] = await bestOf(
       [() => republisherExport(unchanged), () => republisherExport(republished)],
       server.pid,
     );
     measured('page of 25, 1000 form versions, p50', pageOfThousand, 'ms');
-    measured(`export of ${tenth} rows, 1000 form versions`, tenth / exportOfThousand.seconds, 'rows/s');
+    measured(
+      `export of ${tenth} rows, 1000 form versions`,
+      tenth / exportOfThousand.seconds,
+      'rows/s',
+    );
     figures.push(
-      { name: 'page of 25, 1000 form versions ÷ 1', value: pageOfThousand / pageOfOne, bound: { atMost: 3 } },
+      {
+        name: 'page of 25, 1000 form versions ÷ 1',
+        value: pageOfThousand / pageOfOne,
+        bound: { atMost: 3 },
+      },
       {
         name: 'export, 1000 form versions ÷ 1, seconds',
         value: exportOfThousand.seconds / exportOfOne.seconds,
@@ -191,7 +265,11 @@ await runCommand(async () => {
     const [ofLarge, ofSmall] = [await firstByte(large), await firstByte(small)];
     measured('time to first byte, large', ofLarge, 'ms');
     measured('time to first byte, 1000 rows', ofSmall, 'ms');
-    figures.push({ name: 'time to first byte, large ÷ 1000 rows', value: ofLarge / ofSmall, bound: { atMost: 1.5 } });
+    figures.push({
+      name: 'time to first byte, large ÷ 1000 rows',
+      value: ofLarge / ofSmall,
+      bound: { atMost: 1.5 },
+    });
 
     log('pages of JSON');
     for (const pageSize of [25, 5000]) {
@@ -202,7 +280,8 @@ await runCommand(async () => {
       ] as const) {
         const path = `/responses?survey=large&pageSize=${pageSize}${after}`;
         const times: number[] = [];
-        for (let i = 0; i < 100; i++) times.push(1000 * (await service.read(path, account)).seconds);
+        for (let i = 0; i < 100; i++)
+          times.push(1000 * (await service.read(path, account)).seconds);
         measured(`/responses, ${which} page of ${pageSize}, p50`, median(times), 'ms');
         measured(`/responses, ${which} page of ${pageSize}, p99`, percentile(times, 0.99), 'ms');
       }
@@ -236,11 +315,17 @@ await runCommand(async () => {
     ] as const) {
       const delayed = seconds.get(delay) ?? NaN;
       measured(`the service, ${delay} ms a request`, rows / delayed, 'rows/s');
-      figures.push({ name: `with ${delay} ms ÷ without`, value: near / delayed, bound: { atLeast } });
+      figures.push({
+        name: `with ${delay} ms ÷ without`,
+        value: near / delayed,
+        bound: { atLeast },
+      });
     }
 
     service.delay(LATENCY_MS);
-    const ofTwenty = ['?pageSize=25&', '/csv?', '/ndjson?'].map((path) => `/responses${path}survey=twenty`);
+    const ofTwenty = ['?pageSize=25&', '/csv?', '/ndjson?'].map(
+      (path) => `/responses${path}survey=twenty`,
+    );
     const delays = await responseMs(service, account, ['/surveys', ...ofTwenty]);
     const [oneRequest = NaN, page = NaN, csv = NaN, ndjson = NaN] = delays;
     measured(`/surveys, ${LATENCY_MS} ms a request, p50`, oneRequest, 'ms');
@@ -251,7 +336,11 @@ await runCommand(async () => {
         bound: { atMost: 1.4 },
       },
       { name: 'first byte of CSV ÷ one request', value: csv / oneRequest, bound: { atMost: 1.6 } },
-      { name: 'first byte of NDJSON ÷ one request', value: ndjson / oneRequest, bound: { atMost: 1.6 } },
+      {
+        name: 'first byte of NDJSON ÷ one request',
+        value: ndjson / oneRequest,
+        bound: { atMost: 1.6 },
+      },
     );
   }
 
@@ -289,12 +378,23 @@ await runCommand(async () => {
   {
     log('digests, labels and limited keys');
     await using service = await startService(url);
-    const read = (path: string, { name }: BenchSurvey, by = account) => service.read(`${path}survey=${name}`, by);
+    const read = (path: string, { name }: BenchSurvey, by = account) =>
+      service.read(`${path}survey=${name}`, by);
     const long = '/responses/csv?';
     const wide = '/responses/csv?layout=wide&';
     const withPseudonyms = await createKey(client, account, { v: 1, secret: '07'.repeat(32) });
     const withoutPageIds = await createKey(client, account, { v: 1, pageid: false });
-    const [digests, copy, labels, responses, all, pseudonyms, pageIds, ofParticipants, widePseudonyms] = await bestOf(
+    const [
+      digests,
+      copy,
+      labels,
+      responses,
+      all,
+      pseudonyms,
+      pageIds,
+      ofParticipants,
+      widePseudonyms,
+    ] = await bestOf(
       [
         () => read('/responses/digests?', large),
         () => copyExport(client, large),
@@ -316,20 +416,37 @@ await runCommand(async () => {
       ['a key with pseudonyms', withPseudonyms],
     ] as const) {
       const times: number[] = [];
-      for (let i = 0; i < 100; i++) times.push(1000 * (await read('/responses?pageSize=25&', large, by)).seconds);
+      for (let i = 0; i < 100; i++)
+        times.push(1000 * (await read('/responses?pageSize=25&', large, by)).seconds);
       measured(`/responses, first page of 25, ${which}, p99`, percentile(times, 0.99), 'ms');
     }
-    measured('wide, pseudonyms ÷ without, database CPU', widePseudonyms.databaseCpu / ofParticipants.databaseCpu, '×');
+    measured(
+      'wide, pseudonyms ÷ without, database CPU',
+      widePseudonyms.databaseCpu / ofParticipants.databaseCpu,
+      '×',
+    );
     measured('wide, pseudonyms', rows / widePseudonyms.seconds, 'responses/s');
-    measured('long CSV without page ids ÷ with, database CPU', pageIds.databaseCpu / all.databaseCpu, '×');
+    measured(
+      'long CSV without page ids ÷ with, database CPU',
+      pageIds.databaseCpu / all.databaseCpu,
+      '×',
+    );
     figures.push(
       {
         name: 'long CSV, pseudonyms ÷ without, database CPU',
         value: pseudonyms.databaseCpu / all.databaseCpu,
         bound: { atMost: 2.5 },
       },
-      { name: 'digests ÷ COPY, database CPU', value: digests.databaseCpu / copy.databaseCpu, bound: { atMost: 1.5 } },
-      { name: 'wide, labels ÷ responses, seconds', value: labels.seconds / responses.seconds, bound: { atMost: 1.15 } },
+      {
+        name: 'digests ÷ COPY, database CPU',
+        value: digests.databaseCpu / copy.databaseCpu,
+        bound: { atMost: 1.5 },
+      },
+      {
+        name: 'wide, labels ÷ responses, seconds',
+        value: labels.seconds / responses.seconds,
+        bound: { atMost: 1.15 },
+      },
       {
         name: 'wide, labels ÷ responses, database CPU',
         value: labels.databaseCpu / responses.databaseCpu,
@@ -338,13 +455,19 @@ await runCommand(async () => {
     );
   }
 
-  await writeFile(json, `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`);
+  await writeFile(
+    json,
+    `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`,
+  );
   log(`wrote ${json}`);
 });
 
 type BestRun = Run & { readonly databaseCpu: number };
 
-/** The fastest of several runs of each export, which take turns, and the least CPU time that Postgres used in any of them. */
+/**
+ * The fastest of several runs of each export, which take turns, and the least CPU time that
+ * Postgres used in any of them.
+ */
 async function bestOf<const T extends readonly (() => Promise<Run>)[]>(
   exports: T,
   postgres: number,
@@ -357,7 +480,10 @@ async function bestOf<const T extends readonly (() => Promise<Run>)[]>(
       const databaseCpu = treeCpu(postgres) - cpu;
       const best = bestRuns[which];
       const fastest = best && best.seconds < result.seconds ? best : result;
-      bestRuns[which] = { ...fastest, databaseCpu: Math.min(databaseCpu, best?.databaseCpu ?? Infinity) };
+      bestRuns[which] = {
+        ...fastest,
+        databaseCpu: Math.min(databaseCpu, best?.databaseCpu ?? Infinity),
+      };
     }
   }
   return bestRuns as { [I in keyof T]: BestRun };
@@ -369,6 +495,11 @@ async function peakOf(service: BenchService, work: () => Promise<unknown>): Prom
   return memoryOf(service.workerd).peak;
 }
 
-async function firstByteOf(service: BenchService, account: BenchAccount, survey: BenchSurvey): Promise<number> {
-  return (await service.read(`/responses/csv?survey=${survey.name}`, account, 'first byte')).firstByteSeconds;
+async function firstByteOf(
+  service: BenchService,
+  account: BenchAccount,
+  survey: BenchSurvey,
+): Promise<number> {
+  return (await service.read(`/responses/csv?survey=${survey.name}`, account, 'first byte'))
+    .firstByteSeconds;
 }

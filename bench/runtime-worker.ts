@@ -1,4 +1,5 @@
-// Fetches pages and streams them, as an export does, and does nothing else: shows the memory that the runtime itself takes.
+// Fetches pages and streams them, as an export does, and does nothing else: shows the memory that
+// the runtime itself takes.
 import { free } from '../src/encode/bytes.ts';
 
 /** `?pages=<number>&from=<URL of a page>` */

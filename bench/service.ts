@@ -8,11 +8,15 @@ import { type Run, timed } from './peers.ts';
 import { startWorker } from '../test/support/worker.ts';
 import { workerdStartedBy } from './process-stats.ts';
 
-/** The service to measure: the Worker in workerd, and the SQL-over-HTTP endpoint in another process. */
+/**
+ * The service to measure: the Worker in workerd, and the SQL-over-HTTP endpoint in another process.
+ */
 export interface BenchService extends AsyncDisposable {
   /** Process id of workerd. */
   readonly workerd: number;
-  /** Reads and discards a response, or its first bytes. @param path relative to the API's base path */
+  /**
+   * Reads and discards a response, or its first bytes. @param path relative to the API's base path
+   */
   read(
     path: string,
     account: BenchAccount,
@@ -43,7 +47,10 @@ export async function startService(
 
   const { started: worker, workerd } = await workerdStartedBy(() =>
     startWorker(entry, {
-      vars: { ...settings, SQL_ENDPOINT_HEADERS: JSON.stringify({ Authorization: `Bearer ${token}` }) },
+      vars: {
+        ...settings,
+        SQL_ENDPOINT_HEADERS: JSON.stringify({ Authorization: `Bearer ${token}` }),
+      },
     }),
   );
   cleanUp.use(worker);

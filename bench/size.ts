@@ -30,7 +30,8 @@ const program = new Command('npm run bench:size --')
 await runCommand(async () => {
   const { rows, json } = program.parse().opts<{ rows: number; json: string }>();
   await appendFile(json, ''); // fails now rather than at the end
-  const log = (text: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
+  const log = (text: string) =>
+    process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
   await using server = await startDatabase();
   const { url, client } = server;
   const account = await createAccount(client);
@@ -75,20 +76,32 @@ await runCommand(async () => {
     for (let i = 1; i <= EXPORTS; i++) {
       const { peak } = await withMemory(service, `/responses/csv?survey=${tenth.name}`, account);
       if (REPORTED.has(i))
-        repeated.push({ name: `a tenth, peak memory above idle, export ${i}`, value: peak - idle, unit: 'MiB' });
+        repeated.push({
+          name: `a tenth, peak memory above idle, export ${i}`,
+          value: peak - idle,
+          unit: 'MiB',
+        });
     }
   }
 
   const figures: Figure[] = [
     { name: 'rows/s, large ÷ a tenth', value: whole.rate / rate, bound: { atLeast: 0.9 } },
-    { name: 'peak memory, large ÷ a tenth', value: whole.peak / ofTenths((one) => one.peak), bound: { atMost: 1.15 } },
+    {
+      name: 'peak memory, large ÷ a tenth',
+      value: whole.peak / ofTenths((one) => one.peak),
+      bound: { atMost: 1.15 },
+    },
   ];
   const measurements: Measurement[] = [
     { name: 'large, requests to the database', value: whole.requests, unit: 'requests' },
     { name: 'large', value: whole.rate, unit: 'rows/s' },
     { name: 'a tenth', value: rate, unit: 'rows/s' },
     { name: 'large, peak memory above idle', value: whole.aboveIdle, unit: 'MiB' },
-    { name: 'a tenth, peak memory above idle', value: ofTenths((one) => one.aboveIdle), unit: 'MiB' },
+    {
+      name: 'a tenth, peak memory above idle',
+      value: ofTenths((one) => one.aboveIdle),
+      unit: 'MiB',
+    },
     {
       name: 'the same pages only streamed, large ÷ a tenth',
       value: streamedLarge.peak / streamedTenth.peak,
@@ -103,7 +116,10 @@ await runCommand(async () => {
     ...repeated,
   ];
   process.stdout.write(`\n${tables(figures, measurements)}`);
-  await writeFile(json, `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`);
+  await writeFile(
+    json,
+    `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`,
+  );
 });
 
 async function withMemory(service: BenchService, path: string, account: BenchAccount) {

@@ -6,12 +6,21 @@ import type { Login, Place } from './request.ts';
 import { type TakeTurn, turns } from './turns.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** How long to wait for Postgres when it has little to do: to cancel a statement, to reset a session, to close a connection. */
+/**
+ * How long to wait for Postgres when it has little to do: to cancel a statement, to reset a
+ * session, to close a connection.
+ */
 const REPLY_TIMEOUT_MS = 1_000;
-/** How long a connection may be idle; and how long it may be used in all, since a new password applies to new logins only. */
+/**
+ * How long a connection may be idle; and how long it may be used in all, since a new password
+ * applies to new logins only.
+ */
 const IDLE_MS = 60_000;
 const LIFETIME_MS = 10 * 60_000;
-/** How long a wrong password waits for its response, and keeps its turn: passwords cannot be guessed fast. */
+/**
+ * How long a wrong password waits for its response, and keeps its turn: passwords cannot be guessed
+ * fast.
+ */
 const WRONG_PASSWORD_MS = 1_000;
 
 /** A connection, open or not. The declared properties are missing from the types of `pg`. */
@@ -23,7 +32,10 @@ class Session extends Client {
   timer?: NodeJS.Timeout;
 }
 
-/** Connections to one database, a limited number at a time, which give every request a clean session. */
+/**
+ * Connections to one database, a limited number at a time, which give every request a clean
+ * session.
+ */
 export class Connections {
   readonly place: Place;
   readonly #config: ClientConfig;
@@ -34,9 +46,13 @@ export class Connections {
   /** Those that no request uses, by when they were last used. */
   readonly #idle = new Set<Session>();
 
-  /** @param url `postgres://` URL. @param most connections at a time. @throws Error for a certificate that cannot be read */
+  /**
+   * @param url `postgres://` URL. @param most connections at a time. @throws Error for a
+   * certificate that cannot be read
+   */
   constructor(url: string, most: number) {
-    const parsed = new Session({ connectionString: url }); // never connected: it knows the meaning of the URL
+    // never connected: it knows the meaning of the URL
+    const parsed = new Session({ connectionString: url });
     const { host, port, database, ssl, connectionParameters } = parsed;
     this.place = { host, port, database };
     this.#config = {
@@ -52,13 +68,17 @@ export class Connections {
   }
 
   /**
-   * Runs `work` in a clean session, in its turn, which lasts until the response has ended: until then it takes memory. A session is used
-   * again only after success.
+   * Runs `work` in a clean session, in its turn, which lasts until the response has ended: until
+   * then it takes memory. A session is used again only after success.
    *
    * @param signal aborted when the response has ended, or its client has disconnected
    * @throws Failure or DatabaseError
    */
-  async run<T>(login: Login, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
+  async run<T>(
+    login: Login,
+    signal: AbortSignal,
+    work: (client: Client) => Promise<T>,
+  ): Promise<T> {
     const closed = Promise.withResolvers<void>();
     try {
       await this.#takeTurn(signal, closed.promise);
@@ -71,7 +91,9 @@ export class Connections {
       } catch (error) {
         const isPostgres = error instanceof DatabaseError;
         closed.resolve(this.#end(session, !isPostgres));
-        throw isPostgres || error instanceof Failure ? error : new Failure(400, 'connection closed');
+        throw isPostgres || error instanceof Failure
+          ? error
+          : new Failure(400, 'connection closed');
       }
     } finally {
       closed.resolve();
@@ -94,7 +116,9 @@ export class Connections {
 
   /** Takes an idle session of the same login, or opens one. @throws Failure */
   async #open({ user, password }: Login): Promise<Session> {
-    const idle = [...this.#idle].findLast((other) => other.user === user && other.password === password);
+    const idle = [...this.#idle].findLast(
+      (other) => other.user === user && other.password === password,
+    );
     if (idle) {
       clearTimeout(idle.timer);
       this.#idle.delete(idle);
@@ -123,10 +147,14 @@ export class Connections {
     return session;
   }
 
-  /** Removes everything that a request left in the session (settings, temporary tables, locks), so that another can use it. */
+  /**
+   * Removes everything that a request left in the session (settings, temporary tables, locks), so
+   * that another can use it.
+   */
   async #reset(session: Session): Promise<void> {
     const isOld = Date.now() - session.created > LIFETIME_MS;
-    const reset = session.query('DISCARD ALL').catch(() => undefined); // fails if a transaction was left open
+    // fails if a transaction was left open
+    const reset = session.query('DISCARD ALL').catch(() => undefined);
     if (isOld || !(await withinReplyTime(reset))) return this.#end(session);
     session.timer = setTimeout(() => void this.#end(session), IDLE_MS).unref();
     this.#idle.add(session);
@@ -146,16 +174,18 @@ const withinReplyTime = <T>(reply: Promise<T>) =>
   Promise.race([reply, sleep(REPLY_TIMEOUT_MS, undefined, { ref: false })]);
 
 /**
- * Sends a CancelRequest, since a statement without rows would not notice that its connection is closed, and waits until the server
- * has received it: a connection pooler forwards it only while the client that sent the statement is connected. It is sent without TLS,
- * which Postgres accepts.
+ * Sends a CancelRequest, since a statement without rows would not notice that its connection is
+ * closed, and waits until the server has received it: a connection pooler forwards it only while
+ * the client that sent the statement is connected. It is sent without TLS, which Postgres accepts.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */
 async function cancel({ host, port, processID, secretKey }: Session): Promise<void> {
   const request = Buffer.alloc(16);
-  for (const [index, value] of [16, 80877102, processID, secretKey].entries()) request.writeInt32BE(value, 4 * index);
+  for (const [index, value] of [16, 80877102, processID, secretKey].entries())
+    request.writeInt32BE(value, 4 * index);
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
   socket.on('error', () => {}).setTimeout(REPLY_TIMEOUT_MS, () => socket.destroy());
-  socket.resume().write(request); // the server closes the connection; if the client does, PgBouncer may drop the request
+  // the server closes the connection; if the client does, PgBouncer may drop the request
+  socket.resume().write(request);
   await new Promise((resolve) => socket.once('close', resolve));
 }

@@ -22,22 +22,42 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?|\/.*)$/;
 function settings(env: NodeJS.ProcessEnv) {
   const { GATEWAY_DATABASE: database = '', GATEWAY_TOKEN: token = '' } = env;
   const url = URL.parse(database);
-  const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(env['GATEWAY_LISTEN'] || '127.0.0.1:4444') ?? [];
+  const [, host = '', port = ''] =
+    /^(.+):(\d{1,5})$/.exec(env['GATEWAY_LISTEN'] || '127.0.0.1:4444') ?? [];
   const connections = Number(env['GATEWAY_CONNECTIONS'] || 20);
   const problems: string[] = [];
-  if (!url || !/^postgres(?:ql)?:$/.test(url.protocol) || url.username || url.password || url.pathname.length < 2)
-    problems.push('GATEWAY_DATABASE must be postgresql://host:port/database, without user and password');
+  if (
+    !url ||
+    !/^postgres(?:ql)?:$/.test(url.protocol) ||
+    url.username ||
+    url.password ||
+    url.pathname.length < 2
+  )
+    problems.push(
+      'GATEWAY_DATABASE must be postgresql://host:port/database, without user and password',
+    );
   else {
-    const postgres = new Client({ connectionString: database }); // never connected: it knows whether there is TLS
-    if (!postgres.ssl && !LOOPBACK.test(postgres.host) && url.searchParams.get('sslmode') !== 'disable')
-      problems.push('GATEWAY_DATABASE needs sslmode=verify-full, or sslmode=disable in a network that you trust');
+    // never connected: it knows whether there is TLS
+    const postgres = new Client({ connectionString: database });
+    if (
+      !postgres.ssl &&
+      !LOOPBACK.test(postgres.host) &&
+      url.searchParams.get('sslmode') !== 'disable'
+    )
+      problems.push(
+        'GATEWAY_DATABASE needs sslmode=verify-full, or sslmode=disable in a network that you trust',
+      );
   }
   if (!/^[!-~]{32,}$/.test(token))
     problems.push('GATEWAY_TOKEN must have at least 32 characters of ASCII, and no spaces');
-  if (!host || Number(port) > 65_535) problems.push('GATEWAY_LISTEN must be an address and a port, as 127.0.0.1:4444');
+  if (!host || Number(port) > 65_535)
+    problems.push('GATEWAY_LISTEN must be an address and a port, as 127.0.0.1:4444');
   else if (!LOOPBACK.test(host) && env['GATEWAY_WITHOUT_TLS'] !== 'yes')
-    problems.push('GATEWAY_LISTEN is not loopback: passwords need TLS. Set GATEWAY_WITHOUT_TLS=yes to do without');
-  if (!Number.isInteger(connections) || connections < 1) problems.push('GATEWAY_CONNECTIONS must be an integer from 1');
+    problems.push(
+      'GATEWAY_LISTEN is not loopback: passwords need TLS. Set GATEWAY_WITHOUT_TLS=yes to do without',
+    );
+  if (!Number.isInteger(connections) || connections < 1)
+    problems.push('GATEWAY_CONNECTIONS must be an integer from 1');
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return { database, token, connections, host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
@@ -45,7 +65,8 @@ function settings(env: NodeJS.ProcessEnv) {
 async function run(): Promise<void> {
   const gateway = await startGateway({
     ...settings(process.env),
-    log: (line) => process.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
+    log: (line) =>
+      process.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
   });
   process.stderr.write(`Listening: ${gateway.url}\n`);
   for (const signal of ['SIGTERM', 'SIGINT'])

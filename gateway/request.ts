@@ -11,7 +11,10 @@ export interface Login {
   readonly password: string;
 }
 
-/** Where Postgres is. A host that begins with / is the folder of a Unix-domain socket, which connection strings name `localhost`. */
+/**
+ * Where Postgres is. A host that begins with / is the folder of a Unix-domain socket, which
+ * connection strings name `localhost`.
+ */
 export type Place = Readonly<Pick<Client, 'host' | 'port' | 'database'>>;
 
 /** A statement and its parameters. `pg` turns those of any JSON type into text. */
@@ -20,13 +23,18 @@ export interface Statement {
   readonly params: unknown[];
 }
 
-/** What a request asks for: one statement, or any number after `begin`, which begins a transaction. */
+/**
+ * What a request asks for: one statement, or any number after `begin`, which begins a transaction.
+ */
 export type Batch = ReturnType<typeof batchOf>;
 
 export interface Limits {
   /** A longer response fails with 507. One row can be longer, as with Neon. */
   readonly maxResponseBytes: number;
-  /** How many large requests, and large responses, can be in memory. The rest of one is not read until its turn comes. */
+  /**
+   * How many large requests, and large responses, can be in memory. The rest of one is not read
+   * until its turn comes.
+   */
   readonly largeRequests: TakeTurn;
   readonly largeResponses: TakeTurn;
   /** Aborted when the response has ended, or its client has disconnected. */
@@ -37,32 +45,50 @@ const digest = (text: string) => hash('sha256', text, 'buffer');
 
 /** Whether `Authorization` is `Bearer <token>`. Takes as long for any other text. */
 export const hasToken = ({ authorization = '' }: IncomingHttpHeaders, token: string): boolean =>
-  timingSafeEqual(digest(authorization.replace(/^bearer +/i, 'Bearer ')), digest(`Bearer ${token}`));
+  timingSafeEqual(
+    digest(authorization.replace(/^bearer +/i, 'Bearer ')),
+    digest(`Bearer ${token}`),
+  );
 
 /** As a URL names it. `pg` has no brackets around an IPv6 address. */
 const hostOf = (host: string) =>
   host.startsWith('/') ? 'localhost' : host.toLowerCase().replace(/^[^[].*:.*/, '[$&]');
 
 /** The connection string that {@link loginOf} reads. */
-export function connectionString({ host, port, database = '' }: Place, { user, password }: Login): string {
+export function connectionString(
+  { host, port, database = '' }: Place,
+  { user, password }: Login,
+): string {
   const [name, secret, path] = [user, password, database].map(encodeURIComponent);
   return `postgresql://${name}:${secret}@${hostOf(host)}:${port}/${path}`;
 }
 
-/** Parameters that have no effect. The driver adds its name, and GATEWAY_DATABASE decides on TLS. */
+/**
+ * Parameters that have no effect. The driver adds its name, and GATEWAY_DATABASE decides on TLS.
+ */
 const IGNORED = new Set(['application_name', 'channel_binding', 'sslmode']);
 
-/** @throws Failure 400 unless `Neon-Connection-String` is a `postgres://` URL with user and password that names `place` */
+/**
+ * @throws Failure 400 unless `Neon-Connection-String` is a `postgres://` URL with user and password
+ * that names `place`
+ */
 export function loginOf(headers: IncomingHttpHeaders, place: Place): Login {
-  const refused = (reason: string) => new Failure(400, `invalid connection string (Neon-Connection-String): ${reason}`);
+  const refused = (reason: string) =>
+    new Failure(400, `invalid connection string (Neon-Connection-String): ${reason}`);
   const url = URL.parse(String(headers['neon-connection-string']));
   if (!url || !/^postgres(?:ql)?:$/.test(url.protocol) || !url.username || !url.password)
     throw refused('expected postgresql://user:password@host:port/database');
-  const [user = '', password = '', database] = [url.username, url.password, url.pathname.slice(1)].map(unescape);
+  const [user = '', password = '', database] = [
+    url.username,
+    url.password,
+    url.pathname.slice(1),
+  ].map(unescape);
   // A NUL ends a text in Postgres's protocol.
   if (`${user}${password}`.includes('\0')) throw refused('user and password must not have %00');
-  if (hostOf(url.hostname) !== hostOf(place.host)) throw refused('it names another host than GATEWAY_DATABASE');
-  if (Number(url.port || 5432) !== place.port) throw refused('it names another port than GATEWAY_DATABASE');
+  if (hostOf(url.hostname) !== hostOf(place.host))
+    throw refused('it names another host than GATEWAY_DATABASE');
+  if (Number(url.port || 5432) !== place.port)
+    throw refused('it names another port than GATEWAY_DATABASE');
   if (database !== place.database) throw refused('it names another database than GATEWAY_DATABASE');
   if (url.hash || [...url.searchParams.keys()].some((name) => !IGNORED.has(name)))
     throw refused(`it has a parameter other than ${[...IGNORED].join(', ')}`);
@@ -76,7 +102,10 @@ export const MAX_BYTES = 64 * 1024 * 1024;
 const SMALL_BYTES = 64 * 1024;
 
 /** Reads the body of a request. @throws Failure 413 as soon as it is known to be too large */
-export async function readBody(request: IncomingMessage, { largeRequests, signal }: Limits): Promise<string> {
+export async function readBody(
+  request: IncomingMessage,
+  { largeRequests, signal }: Limits,
+): Promise<string> {
   const tooLarge = () => new Failure(413, `request is too large (max is ${MAX_BYTES} bytes)`);
   if (Number(request.headers['content-length']) > MAX_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
@@ -94,7 +123,10 @@ export async function readBody(request: IncomingMessage, { largeRequests, signal
 /** As in Postgres's protocol. */
 const MAX_PARAMS = 65_535;
 
-/** Reads `{"query":"…","params":[…]}`, or `{"queries":[…]}` and the headers for a transaction. @throws Failure 400 for anything else */
+/**
+ * Reads `{"query":"…","params":[…]}`, or `{"queries":[…]}` and the headers for a transaction.
+ * @throws Failure 400 for anything else
+ */
 export function batchOf(headers: IncomingHttpHeaders, body: string) {
   const has = (name: string) => headers[name] === 'true';
   const level = String(headers['neon-batch-isolation-level'] ?? '');
@@ -119,7 +151,10 @@ export function batchOf(headers: IncomingHttpHeaders, body: string) {
       throw unreadable('"params" must not have a NUL or half of a surrogate pair');
     return { query, params };
   });
-  return { statements, begin: isSingle ? undefined : `START TRANSACTION ${modes.filter(Boolean).join(', ')}` };
+  return {
+    statements,
+    begin: isSingle ? undefined : `START TRANSACTION ${modes.filter(Boolean).join(', ')}`,
+  };
 }
 
 function parsed(body: string): Record<string, unknown> {
@@ -131,6 +166,8 @@ function parsed(body: string): Record<string, unknown> {
 }
 
 /** UTF-8 has no half of a surrogate pair, and a NUL ends a text in Postgres's protocol. */
-const isText = (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+const isText = (value: unknown) =>
+  typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 
-const unreadable = (reason: string) => new Failure(400, `could not parse the HTTP request body: ${reason}`);
+const unreadable = (reason: string) =>
+  new Failure(400, `could not parse the HTTP request body: ${reason}`);

@@ -3,17 +3,33 @@ import { type Client, type FieldDef, Query, type QueryArrayResult } from 'pg';
 import { Failure } from './failure.ts';
 import type { Batch, Limits, Statement } from './request.ts';
 
-/** Rows are encoded when their JSON is about this long together: one by one takes twice the time. */
+/**
+ * Rows are encoded when their JSON is about this long together: one by one takes twice the time.
+ */
 const CHUNK_LENGTH = 64 * 1024;
 
-/** A larger response takes one of the turns for large ones. The pages that the service asks for are smaller. */
+/**
+ * A larger response takes one of the turns for large ones. The pages that the service asks for are
+ * smaller.
+ */
 const SMALL_BYTES = 8 * 1024 * 1024;
 
-/** What `pg` keeps in memory before a statement's first row, and from one row to the next: a row of up to 1 GB, or an error. */
+/**
+ * What `pg` keeps in memory before a statement's first row, and from one row to the next: a row of
+ * up to 1 GB, or an error.
+ */
 const MAX_ROW_BYTES = 80 * 1024 * 1024;
 
 /** The properties of a field, in the order of Neon's proxy. */
-const FIELD = ['name', 'dataTypeID', 'tableID', 'columnID', 'dataTypeSize', 'dataTypeModifier', 'format'];
+const FIELD = [
+  'name',
+  'dataTypeID',
+  'tableID',
+  'columnID',
+  'dataTypeSize',
+  'dataTypeModifier',
+  'format',
+];
 
 /** Values stay as Postgres prints them. */
 const types = { getTypeParser: () => (text: string) => text };
@@ -33,8 +49,15 @@ export class Body {
   }
 }
 
-/** Runs the statements of a request. @throws Failure, DatabaseError, or another Error if the connection is lost or the client left */
-export async function responseTo({ statements, begin }: Batch, client: Client, limits: Limits): Promise<Body> {
+/**
+ * Runs the statements of a request. @throws Failure, DatabaseError, or another Error if the
+ * connection is lost or the client left
+ */
+export async function responseTo(
+  { statements, begin }: Batch,
+  client: Client,
+  limits: Limits,
+): Promise<Body> {
   const body = new Body();
   const isTransaction = begin !== undefined;
   if (isTransaction) await client.query(begin);
@@ -48,7 +71,12 @@ export async function responseTo({ statements, begin }: Batch, client: Client, l
 }
 
 /** Runs a statement with the extended query protocol, and writes its result. */
-async function run(statement: Statement, client: Client, body: Body, limits: Limits): Promise<void> {
+async function run(
+  statement: Statement,
+  client: Client,
+  body: Body,
+  limits: Limits,
+): Promise<void> {
   const { maxResponseBytes, largeResponses, signal } = limits;
   const { query: text, params: values } = statement;
   const config = { text, values, types, rowMode: 'array', queryMode: 'extended' } as const;
@@ -98,8 +126,13 @@ async function run(statement: Statement, client: Client, body: Body, limits: Lim
   const [{ fields, command, rowCount }] = (await end) as [QueryArrayResult];
   if (command === 'COPY') throw copyRefused();
   flush(fields);
-  body.write(`],${JSON.stringify({ command: command ?? '', rowCount, rowAsArray: true }).slice(1)}`);
+  body.write(
+    `],${JSON.stringify({ command: command ?? '', rowCount, rowAsArray: true }).slice(1)}`,
+  );
 }
 
 const copyRefused = () =>
-  new Failure(400, 'error parsing response from server: invalid message length: expected buffer to be empty');
+  new Failure(
+    400,
+    'error parsing response from server: invalid message length: expected buffer to be empty',
+  );

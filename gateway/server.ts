@@ -5,7 +5,15 @@ import { type AddressInfo, Server } from 'node:net';
 import { DatabaseError } from 'pg';
 import { Connections } from './connections.ts';
 import { Failure, failureOf } from './failure.ts';
-import { batchOf, connectionString, hasToken, type Login, loginOf, MAX_BYTES, readBody } from './request.ts';
+import {
+  batchOf,
+  connectionString,
+  hasToken,
+  type Login,
+  loginOf,
+  MAX_BYTES,
+  readBody,
+} from './request.ts';
 import { Body, responseTo } from './result.ts';
 import { turns } from './turns.ts';
 
@@ -38,16 +46,25 @@ export interface LogLine {
   durationMs: number;
   /** The length of the response. */
   bytes: number;
-  /** The SQLSTATE of an error, and its message if it is not that of a statement, which can quote values. */
+  /**
+   * The SQLSTATE of an error, and its message if it is not that of a statement, which can quote
+   * values.
+   */
   code?: string;
   error?: string;
 }
 
 /** Large requests, and large responses, that are in memory at a time. */
 const LARGE_AT_A_TIME = 4;
-/** In milliseconds. Idle connections last longer than reverse proxies use them, so that none is closed while a request is on its way. */
+/**
+ * In milliseconds. Idle connections last longer than reverse proxies use them, so that none is
+ * closed while a request is on its way.
+ */
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 };
-/** How long a client may read nothing of a response; and how much it must read in the time after that. */
+/**
+ * How long a client may read nothing of a response; and how much it must read in the time after
+ * that.
+ */
 const STALLED_MS = 4_000;
 const SLOWEST_BYTES_PER_MS = 256;
 const MOST_SOCKETS = 1_000;
@@ -55,23 +72,29 @@ const MOST_SOCKETS = 1_000;
 const HEALTH_MS = 1_000;
 
 /**
- * Starts an HTTP server that runs SQL as Neon's proxy does, in front of one database of any Postgres server.
+ * Starts an HTTP server that runs SQL as Neon's proxy does, in front of one database of any
+ * Postgres server.
  *
  * The protocol, from proxy/src/serverless of github.com/neondatabase/neon:
- * - `POST /sql` with `{"query":"…","params":[…]}`, or with `{"queries":[…]}` for a transaction, whose properties are the headers
+ * - `POST /sql` with `{"query":"…","params":[…]}`, or with `{"queries":[…]}` for a transaction,
+ *   whose properties are the headers
  *   `Neon-Batch-Isolation-Level`, `Neon-Batch-Read-Only` and `Neon-Batch-Deferrable`. Several statements in one text are refused
  *   (42601), and so is COPY.
- * - `Neon-Connection-String` is a `postgres://` URL with user and password. Values are what Postgres prints, and rows are arrays, as
+ * - `Neon-Connection-String` is a `postgres://` URL with user and password. Values are what
+ *   Postgres prints, and rows are arrays, as
  *   with `Neon-Raw-Text-Output` and `Neon-Array-Mode`, which Neon's driver always sends.
- * - The response is one JSON body, not a stream: `{"fields":[{"name","dataTypeID","tableID","columnID","dataTypeSize",
+ * - The response is one JSON body, not a stream:
+ *   `{"fields":[{"name","dataTypeID","tableID","columnID","dataTypeSize",
  *   "dataTypeModifier","format":"text"}],"rows":[["…",null]],"command":"SELECT","rowCount":1,"rowAsArray":true}`, or
  *   `{"results":[…]}`. `Neon-Request-Id` is in every response.
- * - Errors are `{"message","code","detail","hint","position",…,"severity",…}`. 400: errors of Postgres, a wrong password or
+ * - Errors are `{"message","code","detail","hint","position",…,"severity",…}`. 400: errors of
+ *   Postgres, a wrong password or
  *   a lost connection (these two with an empty code), and what is not understood. 413 and 507: the request, or the response, is too
  *   large. 500: Postgres cannot be reached or cannot serve now. 503: no connection became free in time.
- * - A statement is cancelled when its client disconnects. Each request has a clean session.
- * Unlike Neon's proxy, it requires a token (401) and a connection string that names the host, port and database of `database`. There is
- * no CORS, since a token does not belong in a browser. `GET /healthz` is 200 when Postgres can be reached, otherwise 503.
+ * - A statement is cancelled when its client disconnects. Each request has a clean session. Unlike
+ *   Neon's proxy, it requires a token (401) and a connection string that names the host, port and
+ *   database of `database`. There is no CORS, since a token does not belong in a browser. `GET
+ *   /healthz` is 200 when Postgres can be reached, otherwise 503.
  */
 export async function startGateway({ host = '127.0.0.1', port = 0, ...options }: GatewayOptions) {
   const connections = new Connections(options.database, options.connections ?? 20);
@@ -79,47 +102,67 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
   const largeResponses = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large responses`);
   let health: Promise<boolean> | undefined;
 
-  async function respond(request: IncomingMessage, line: LogLine, signal: AbortSignal): Promise<Body> {
+  async function respond(
+    request: IncomingMessage,
+    line: LogLine,
+    signal: AbortSignal,
+  ): Promise<Body> {
     const { headers, method, url } = request;
     if (url === '/healthz' && (method === 'GET' || method === 'HEAD')) {
-      health ??= connections.isReachable().finally(() => setTimeout(() => (health = undefined), HEALTH_MS).unref());
+      health ??= connections
+        .isReachable()
+        .finally(() => setTimeout(() => (health = undefined), HEALTH_MS).unref());
       if (!(await health)) throw new Failure(503, 'Postgres cannot be reached');
       return new Body().write('{"status":"ok"}');
     }
-    if (!hasToken(headers, options.token)) throw new Failure(401, 'expected the token, as Authorization: Bearer');
-    if (url !== '/sql' || method !== 'POST') throw new Failure(400, 'expected POST /sql or GET /healthz');
+    if (!hasToken(headers, options.token))
+      throw new Failure(401, 'expected the token, as Authorization: Bearer');
+    if (url !== '/sql' || method !== 'POST')
+      throw new Failure(400, 'expected POST /sql or GET /healthz');
     const login = loginOf(headers, connections.place);
     line.user = login.user;
-    const limits = { maxResponseBytes: options.maxResponseBytes ?? MAX_BYTES, largeRequests, largeResponses, signal };
+    const limits = {
+      maxResponseBytes: options.maxResponseBytes ?? MAX_BYTES,
+      largeRequests,
+      largeResponses,
+      signal,
+    };
     const batch = batchOf(headers, await readBody(request, limits));
     return connections.run(login, signal, (client) => responseTo(batch, client, limits));
   }
 
-  const server = createServer({ ...TIMEOUTS, connectionsCheckingInterval: 5_000 }, async (request, response) => {
-    const begun = performance.now();
-    const line: LogLine = { id: randomUUID(), end: 'client left', durationMs: 0, bytes: 0 };
-    const ended = new AbortController();
-    response.setHeader('Neon-Request-Id', line.id).on('close', () => {
-      ended.abort();
-      line.durationMs = Math.round(performance.now() - begun);
-      if (response.writableFinished) line.end = 'complete';
-      options.log?.(line);
-    });
-    const body = await respond(request, line, ended.signal).catch((error: unknown) => {
-      const failure = failureOf(error);
-      line.status = failure.status;
-      if (failure.fields.code) line.code = failure.fields.code;
-      if (!(failure.fields instanceof DatabaseError)) line.error = failure.message;
-      if (failure.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-      request.resume(); // what has not been read: otherwise the next request on this connection would wait for it
-      return new Body().write(failure.json);
-    });
-    line.status ??= 200;
-    line.bytes = body.bytes;
-    response.shouldKeepAlive &&= server.listening;
-    response.writeHead(line.status, { 'Content-Type': 'application/json', 'Content-Length': body.bytes });
-    send(response, body);
-  });
+  const server = createServer(
+    { ...TIMEOUTS, connectionsCheckingInterval: 5_000 },
+    async (request, response) => {
+      const begun = performance.now();
+      const line: LogLine = { id: randomUUID(), end: 'client left', durationMs: 0, bytes: 0 };
+      const ended = new AbortController();
+      response.setHeader('Neon-Request-Id', line.id).on('close', () => {
+        ended.abort();
+        line.durationMs = Math.round(performance.now() - begun);
+        if (response.writableFinished) line.end = 'complete';
+        options.log?.(line);
+      });
+      const body = await respond(request, line, ended.signal).catch((error: unknown) => {
+        const failure = failureOf(error);
+        line.status = failure.status;
+        if (failure.fields.code) line.code = failure.fields.code;
+        if (!(failure.fields instanceof DatabaseError)) line.error = failure.message;
+        if (failure.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+        // what has not been read: otherwise the next request on this connection would wait for it
+        request.resume();
+        return new Body().write(failure.json);
+      });
+      line.status ??= 200;
+      line.bytes = body.bytes;
+      response.shouldKeepAlive &&= server.listening;
+      response.writeHead(line.status, {
+        'Content-Type': 'application/json',
+        'Content-Length': body.bytes,
+      });
+      send(response, body);
+    },
+  );
   server.maxConnections = MOST_SOCKETS;
   server.listen(port, host);
   await once(server, 'listening');
@@ -130,9 +173,13 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
     /** The connection string for a login. */
     connectionString: (login: Login) => connectionString(connections.place, login),
     server,
-    /** Accepts no more requests, and waits for those that are running. @param now ends them, and cancels their statements */
+    /**
+     * Accepts no more requests, and waits for those that are running. @param now ends them, and
+     * cancels their statements
+     */
     async close({ now = false } = {}): Promise<void> {
-      Server.prototype.close.call(server); // that of the HTTP server would also end its timeouts, and a client might send no more
+      // that of the HTTP server would also end its timeouts, and a client might send no more
+      Server.prototype.close.call(server);
       server.closeIdleConnections();
       if (now) server.closeAllConnections();
       await once(server, 'close');

@@ -7,11 +7,15 @@ const WAIT_MS = 10_000;
 /**
  * Takes a turn, which lasts until the signal is aborted and `until` is resolved.
  *
- * @throws Failure 503 when none has come within 10 s, and the signal's reason when it is aborted before
+ * @throws Failure 503 when none has come within 10 s, and the signal's reason when it is aborted
+ * before
  */
 export type TakeTurn = (signal: AbortSignal, until?: Promise<void>) => Promise<void>;
 
-/** A semaphore: `count` turns at a time, in the order in which they were asked for. @param what they are, for the message of a 503 */
+/**
+ * A semaphore: `count` turns at a time, in the order in which they were asked for. @param what they
+ * are, for the message of a 503
+ */
 export function turns(count: number, what: string): TakeTurn {
   let free = count;
   const waiting = new Set<() => void>();
@@ -31,7 +35,8 @@ export function turns(count: number, what: string): TakeTurn {
       AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]).addEventListener('abort', () => {
         waiting.delete(resolve);
         const message = `${what} are in use, and none became free within ${WAIT_MS / 1000} s`;
-        reject(signal.aborted ? signal.reason : new Failure(503, message)); // without effect if its turn has come
+        // without effect if its turn has come
+        reject(signal.aborted ? signal.reason : new Failure(503, message));
       });
       await promise;
     }

@@ -46,7 +46,9 @@ const ENDPOINTS = [...described, openApi(described)];
 /** The HTTP API that docs/api.md describes. */
 export function createApp(): Hono<AppEnv> {
   // A client whose base URL ends in a slash requests //responses. One slash at the end is ignored.
-  const app = new Hono<AppEnv>({ getPath: (request) => getPathNoStrict(request).replace(/\/{2,}/g, '/') });
+  const app = new Hono<AppEnv>({
+    getPath: (request) => getPathNoStrict(request).replace(/\/{2,}/g, '/'),
+  });
 
   app.use(logRequests());
   app.use(async function setHeaders(c, next) {
@@ -63,8 +65,8 @@ export function createApp(): Hono<AppEnv> {
     cors({
       origin: '*',
       allowMethods: ['GET', 'HEAD'],
-      // Without this, Hono echoes the requested headers. `*` means all headers except Authorization:
-      // https://fetch.spec.whatwg.org/#cors-non-wildcard-request-header-name
+      // Without this, Hono echoes the requested headers. `*` means all headers except
+      // Authorization: https://fetch.spec.whatwg.org/#cors-non-wildcard-request-header-name
       allowHeaders: ['Authorization', '*'],
       exposeHeaders: EXPOSED_HEADERS,
       maxAge: 86_400,

@@ -6,7 +6,9 @@ export interface Env extends DatabaseEnv {
   readonly API_KEYS: KVNamespace;
   /** Requests per account. */
   readonly ACCOUNT_LIMIT: RateLimit;
-  /** Requests whose key is invalid or not cached, and, counted apart, health checks; per address. */
+  /**
+   * Requests whose key is invalid or not cached, and, counted apart, health checks; per address.
+   */
   readonly FAILURE_LIMIT: RateLimit;
   /** The files of the page and the API reference, built from site/. */
   readonly ASSETS: Fetcher;

@@ -29,16 +29,24 @@ export async function findAccount(client: Client, email: string): Promise<Accoun
   return rows[0];
 }
 
-/** Finds an account as {@link findAccount} does. @throws UserError with the advice if there is none */
-export async function existingAccount(client: Client, email: string, advice = ''): Promise<Account> {
+/**
+ * Finds an account as {@link findAccount} does. @throws UserError with the advice if there is none
+ */
+export async function existingAccount(
+  client: Client,
+  email: string,
+  advice = '',
+): Promise<Account> {
   const account = await findAccount(client, email);
-  if (!account) throw new UserError(`--email: there is no account "${printable(email)}". ${advice}`.trimEnd());
+  if (!account)
+    throw new UserError(`--email: there is no account "${printable(email)}". ${advice}`.trimEnd());
   return account;
 }
 
 /**
- * Waits until no other transaction has locked the address, in whatever case, and locks it until this transaction ends. Commands lock
- * it to create an account, and to import or remove data. An import can take long, so the `lock_timeout` does not limit the wait.
+ * Waits until no other transaction has locked the address, in whatever case, and locks it until
+ * this transaction ends. Commands lock it to create an account, and to import or remove data. An
+ * import can take long, so the `lock_timeout` does not limit the wait.
  */
 export async function lockAddress(client: Client, email: string): Promise<void> {
   await client.query(

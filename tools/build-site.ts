@@ -1,4 +1,5 @@
-// Builds site/ into site/dist, the Worker's static assets. wrangler runs it before it bundles the Worker: `[build]` in wrangler.toml.
+// Builds site/ into site/dist, the Worker's static assets. wrangler runs it before it bundles the
+// Worker: `[build]` in wrangler.toml.
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +9,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const OUT = 'site/dist';
 
 /**
- * Source and paths of each page. Requests for `/docs/` get the page too, rather than a redirect: Cloudflare serves `docs.html` at
- * `/docs`, and `docs/index.html` at `/docs/`.
+ * Source and paths of each page. Requests for `/docs/` get the page too, rather than a redirect:
+ * Cloudflare serves `docs.html` at `/docs`, and `docs/index.html` at `/docs/`.
  */
 const PAGES = {
   'site/home/home.html': ['index.html'],
@@ -18,9 +19,12 @@ const PAGES = {
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ['home/main.ts', 'home/home.css', 'reference/main.ts', 'reference/reference.css'].map(
-    (path) => `site/${path}`,
-  ),
+  entryPoints: [
+    'home/main.ts',
+    'home/home.css',
+    'reference/main.ts',
+    'reference/reference.css',
+  ].map((path) => `site/${path}`),
   outbase: 'site',
   outdir: OUT,
   // The hash of the content, so that browsers keep a file for good: see site/_headers.
@@ -45,7 +49,9 @@ const files = new Map<string, Uint8Array>(
 files.set('_headers', await readFile(join(root, 'site/_headers')));
 for (const [source, paths] of Object.entries(PAGES)) {
   const html = await readFile(join(root, source), 'utf8');
-  const built = html.replace(/(?<=(?:href|src)=")\.[^"]*/g, (path) => builtPath(join(dirname(source), path), metafile));
+  const built = html.replace(/(?<=(?:href|src)=")\.[^"]*/g, (path) =>
+    builtPath(join(dirname(source), path), metafile),
+  );
   for (const path of paths) files.set(path, Buffer.from(built));
 }
 await writeFiles(join(root, OUT), files);
@@ -60,7 +66,10 @@ function builtPath(source: string, { outputs }: Metafile): string {
   return `/${relative(OUT, found[0])}`;
 }
 
-/** Makes a folder contain these files only. Each is whole at any time, because several builds may run and read at once. */
+/**
+ * Makes a folder contain these files only. Each is whole at any time, because several builds may
+ * run and read at once.
+ */
 async function writeFiles(folder: string, wanted: ReadonlyMap<string, Uint8Array>): Promise<void> {
   for (const [path, contents] of wanted) {
     const file = join(folder, path);

@@ -6,19 +6,22 @@ export class UserError extends Error {
 }
 
 /**
- * Runs a command's main function. An error is printed to stderr in one line and sets the exit status to 1. With `DEBUG` set,
- * its stack trace is printed as well.
+ * Runs a command's main function. An error is printed to stderr in one line and sets the exit
+ * status to 1. With `DEBUG` set, its stack trace is printed as well.
  */
 export async function runCommand(main: () => Promise<unknown>): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exitCode = 1;
     // EPIPE: the reader has seen enough, as "head" has after some lines.
-    if (error.code !== 'EPIPE') process.stderr.write(`Cannot write to stdout: ${messageOf(error)}\n`);
+    if (error.code !== 'EPIPE')
+      process.stderr.write(`Cannot write to stdout: ${messageOf(error)}\n`);
   });
   try {
     // npm reads options that precede "--", and passes none of them on.
     if (process.env['npm_config_dry_run'] === 'true')
-      throw new UserError('npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"');
+      throw new UserError(
+        'npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"',
+      );
     await main();
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n`);
@@ -28,8 +31,9 @@ export async function runCommand(main: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * The message of an error in one line. A connection that was refused at several addresses (localhost has two) throws an
- * AggregateError without a message: the result is then the first address's message.
+ * The message of an error in one line. A connection that was refused at several addresses
+ * (localhost has two) throws an AggregateError without a message: the result is then the first
+ * address's message.
  */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '' && error.errors.length > 0)
@@ -45,31 +49,38 @@ export function counted(number: number, noun: string): string {
 
 let running = 'this program';
 
-/** This process's command as a user types it, with its subcommand, such as `npm run keys -- list`. */
+/**
+ * This process's command as a user types it, with its subcommand, such as `npm run keys -- list`.
+ */
 export const commandName = () => running;
 
 /** Follows an error of the command line. */
 export const helpOf = (usage: string) => `See "${usage} --help". Options follow the "--".`;
 
 /**
- * A command line without arguments besides options and subcommands. Its errors are short, and name how to get help.
+ * A command line without arguments besides options and subcommands. Its errors are short, and name
+ * how to get help.
  *
  * @param usage how it is called, up to its options
  */
 export function commandLine(usage: string): Command {
   const [, , subcommand = '-'] = process.argv;
-  running = usage.replace(' --silent', '').replace(/ --$/, subcommand.startsWith('-') ? '' : ` -- ${subcommand}`);
+  running = usage
+    .replace(' --silent', '')
+    .replace(/ --$/, subcommand.startsWith('-') ? '' : ` -- ${subcommand}`);
   return new Command(usage).allowExcessArguments(false).showHelpAfterError(helpOf(usage));
 }
 
 /**
- * A `preAction` hook that makes options mandatory. Commander's `requiredOption` is checked before unknown options, so that it
- * would report `--emial` as a missing `--email`.
+ * A `preAction` hook that makes options mandatory. Commander's `requiredOption` is checked before
+ * unknown options, so that it would report `--emial` as a missing `--email`.
  */
 export function needs(...names: readonly string[]): (program: Command, command: Command) => void {
   return (_, command) => {
     const missing = command.options.find(
-      (option) => names.includes(option.long ?? '') && command.getOptionValue(option.attributeName()) === undefined,
+      (option) =>
+        names.includes(option.long ?? '') &&
+        command.getOptionValue(option.attributeName()) === undefined,
     );
     if (missing) command.error(`error: required option '${missing.flags}' not specified`);
   };

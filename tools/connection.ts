@@ -4,9 +4,13 @@ import { isoTime } from './keys/times.ts';
 import { explainMissingRight } from './rights.ts';
 
 /** Runs `work` on a new connection. */
-export async function withConnection<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+export async function withConnection<T>(
+  url: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const client = new Client({ connectionString: url });
-  client.on('error', () => {}); // a lost connection fails the running query; unhandled, it would end the process first
+  // a lost connection fails the running query; unhandled, it would end the process first
+  client.on('error', () => {});
   await client.connect();
   const lastStatement = recordStatements(client);
   try {
@@ -32,7 +36,10 @@ function recordStatements(client: Client): () => string {
   return () => last;
 }
 
-/** How long a statement waits for a lock, and how often the sessions that hold it are looked up; milliseconds. */
+/**
+ * How long a statement waits for a lock, and how often the sessions that hold it are looked up;
+ * milliseconds.
+ */
 const LOCK_TIMEOUT_MS = 5_000;
 const LOOKUP_MS = 2_000;
 
@@ -41,12 +48,22 @@ const LOOKUP_MS = 2_000;
  *
  * @throws UserError that names the sessions that hold the lock
  */
-export async function withLockTimeout<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+export async function withLockTimeout<T>(
+  url: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   return withConnection(url, (client) => limitLockWaits(url, client, () => work(client)));
 }
 
-/** Runs `work` as {@link withLockTimeout} does, on a connection that is open. It keeps the `lock_timeout`. */
-export async function limitLockWaits<T>(url: string, client: Client, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work` as {@link withLockTimeout} does, on a connection that is open. It keeps the
+ * `lock_timeout`.
+ */
+export async function limitLockWaits<T>(
+  url: string,
+  client: Client,
+  work: () => Promise<T>,
+): Promise<T> {
   const { rows } = await client.query<{ pid: number }>(
     `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
     [String(LOCK_TIMEOUT_MS)],
@@ -63,15 +80,20 @@ export async function limitLockWaits<T>(url: string, client: Client, work: () =>
     return await work();
   } catch (cause) {
     if (!isLockTimeout(cause)) throw cause;
-    throw new UserError(`Blocked for ${LOCK_TIMEOUT_MS / 1000} s by a lock of ${blockers}.`, { cause });
+    throw new UserError(`Blocked for ${LOCK_TIMEOUT_MS / 1000} s by a lock of ${blockers}.`, {
+      cause,
+    });
   } finally {
     clearInterval(lookup);
   }
 }
 
-/** The sessions that a process waits for, and what ends them, in words; undefined if there is none. */
+/**
+ * The sessions that a process waits for, and what ends them, in words; undefined if there is none.
+ */
 async function findBlockers(url: string, pid: number | undefined): Promise<string | undefined> {
-  // The time is when its transaction began, or else when it became idle: null, and left out, if the user may not see it.
+  // The time is when its transaction began, or else when it became idle: null, and left out, if the
+  // user may not see it.
   const select = `
     select format('%s: try again when it has ended, or end it with "select %s"',
       string_agg(format('process %s (role %s%s)', pid, role, ', since ' || since), ' and ' order by pid),
@@ -80,15 +102,24 @@ async function findBlockers(url: string, pid: number | undefined): Promise<strin
       select pid, usename as role, ${isoTime('coalesce(xact_start, state_change)')} as since
       from pg_stat_activity where pid = any(pg_blocking_pids($1))
     ) as session having count(*) > 0`;
-  return withConnection(url, async (client) => (await client.query<{ found: string }>(select, [pid])).rows[0]?.found);
+  return withConnection(
+    url,
+    async (client) => (await client.query<{ found: string }>(select, [pid])).rows[0]?.found,
+  );
 }
 
 /** Whether an error, or its cause, is the server's `lock_not_available`. */
 function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && ((error as DatabaseError).code === '55P03' || isLockTimeout(error.cause));
+  return (
+    error instanceof Error &&
+    ((error as DatabaseError).code === '55P03' || isLockTimeout(error.cause))
+  );
 }
 
-/** Runs `work` in one transaction, which sees what others have committed: on any error the database is as it was before. */
+/**
+ * Runs `work` in one transaction, which sees what others have committed: on any error the database
+ * is as it was before.
+ */
 export async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
   await client.query('begin isolation level read committed'); // whatever the database's default
   try {
@@ -96,12 +127,19 @@ export async function inTransaction<T>(client: Client, work: () => Promise<T>): 
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch(() => {}); // without a connection, the server has rolled back already
+    // without a connection, the server has rolled back already
+    await client.query('rollback').catch(() => {});
     throw error;
   }
 }
 
-/** Runs `work` in one transaction on a new connection: {@link withLockTimeout}, {@link inTransaction}. */
-export async function withTransaction<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in one transaction on a new connection: {@link withLockTimeout},
+ * {@link inTransaction}.
+ */
+export async function withTransaction<T>(
+  url: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   return withLockTimeout(url, (client) => inTransaction(client, () => work(client)));
 }

@@ -20,13 +20,17 @@ export interface Database {
 const CONNECT_TIMEOUT_MS = 15_000;
 
 /**
- * Opens the database that the environment names: the Postgres at `DATABASE_URL`, or else that of the `npm start` that is running
- * on `DATA_DIR` (`.data` by default, relative to the current directory).
+ * Opens the database that the environment names: the Postgres at `DATABASE_URL`, or else that of
+ * the `npm start` that is running on `DATA_DIR` (`.data` by default, relative to the current
+ * directory).
  *
  * @param signal cancels connecting to `DATABASE_URL`
  * @throws UserError if there is none, or it cannot be connected to
  */
-export async function openDatabase(env: NodeJS.ProcessEnv = process.env, signal?: AbortSignal): Promise<Database> {
+export async function openDatabase(
+  env: NodeJS.ProcessEnv = process.env,
+  signal?: AbortSignal,
+): Promise<Database> {
   const url = env['DATABASE_URL'];
   if (url) return openPostgres(url, signal);
   const dataDir = env['DATA_DIR'] || '.data';
@@ -39,7 +43,8 @@ export async function openDatabase(env: NodeJS.ProcessEnv = process.env, signal?
 }
 
 /**
- * Opens the database for a command that runs on it, and names it on stderr, since stdout may be piped.
+ * Opens the database for a command that runs on it, and names it on stderr, since stdout may be
+ * piped.
  *
  * @param options.needsMigrations whether the command works only on a database that is migrated
  * @throws UserError that names the command which starts or migrates the database
@@ -63,7 +68,9 @@ async function openPostgres(text: string, signal: AbortSignal | undefined): Prom
     throw new UserError(`DATABASE_URL: ${WORKER_ROLE} is the Worker's role; use the owner's URL`);
   try {
     await client.connect().catch((cause: unknown) => {
-      throw new UserError(`Cannot connect to ${description} (DATABASE_URL): ${explained(cause)}`, { cause });
+      throw new UserError(`Cannot connect to ${description} (DATABASE_URL): ${explained(cause)}`, {
+        cause,
+      });
     });
     await checkVersion(client);
   } finally {
@@ -72,7 +79,10 @@ async function openPostgres(text: string, signal: AbortSignal | undefined): Prom
   return { url, description };
 }
 
-/** @throws UserError for a parameter of the URL that cannot be used, such as the path of a certificate */
+/**
+ * @throws UserError for a parameter of the URL that cannot be used, such as the path of a
+ * certificate
+ */
 function newClient(url: string, signal: AbortSignal | undefined): Client {
   try {
     return new Client({
@@ -99,7 +109,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 function explained(error: unknown): string {
   const reason = messageOf(error);
-  if (reason.includes('client password must be')) return 'the server requires a password, and the URL has none';
+  if (reason.includes('client password must be'))
+    return 'the server requires a password, and the URL has none';
   if (reason === 'timeout expired')
     return `no response within ${CONNECT_TIMEOUT_MS / 1000} s: check the host and the port, and firewalls on the way`;
   if (/self-signed|unable to (?:get|verify)/.test(reason))
@@ -108,7 +119,10 @@ function explained(error: unknown): string {
   return advice === undefined ? reason : `${reason}; ${advice}`;
 }
 
-/** The oldest major version of Postgres with everything that the service uses, as the server numbers it. */
+/**
+ * The oldest major version of Postgres with everything that the service uses, as the server numbers
+ * it.
+ */
 const OLDEST_VERSION = 150_000;
 
 /** @throws UserError unless the server is new enough */
@@ -121,20 +135,24 @@ async function checkVersion(client: Client): Promise<void> {
   // Followed by a distribution's version in brackets, or by the platform.
   const [server = ''] = name.split(/ \(| on /);
   const problem = server.startsWith('PostgreSQL') ? 'is too old:' : 'is not PostgreSQL: PostgreSQL';
-  throw new UserError(`${server} ${problem} ${OLDEST_VERSION / 10_000} or newer is required (DATABASE_URL)`);
+  throw new UserError(
+    `${server} ${problem} ${OLDEST_VERSION / 10_000} or newer is required (DATABASE_URL)`,
+  );
 }
 
 /** Modes that `pg` treats as `verify-full`, with a warning of nine lines. */
 const ALIASES = new Set(['prefer', 'require', 'verify-ca']);
 
 /**
- * The URL to connect to for a DATABASE_URL, with a host that has sessions, and without modes that `pg` warns about.
+ * The URL to connect to for a DATABASE_URL, with a host that has sessions, and without modes that
+ * `pg` warns about.
  *
  * @throws UserError, without the password
  */
 export function postgresUrl(text: string): URL {
   const url = URL.parse(text);
-  const withoutPort = url ?? URL.parse(text.replace(/^(\w+:\/\/(?:[^/?#]*@)?[^/?#:@]*):[^/?#@]*/, '$1'));
+  const withoutPort =
+    url ?? URL.parse(text.replace(/^(\w+:\/\/(?:[^/?#]*@)?[^/?#:@]*):[^/?#@]*/, '$1'));
   if (withoutPort === null || !/^postgres(ql)?:\/\//.test(withoutPort.href))
     throw new UserError(
       'DATABASE_URL is not a Postgres URL: expected postgres://user:password@host/database, without quotes around it',

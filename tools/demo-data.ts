@@ -12,7 +12,10 @@ const PILOT = 'Pilot study (nobody asked yet)';
 export const DEMO = { email: 'demo@example.org', survey: STUDY };
 
 /** When the first and the second version of the nth form were created. */
-const CREATED = [(n: number) => `2026-01-05T09:0${n}:00.123456Z`, (n: number) => `2026-02-02T09:0${n}:00Z`];
+const CREATED = [
+  (n: number) => `2026-01-05T09:0${n}:00.123456Z`,
+  (n: number) => `2026-02-02T09:0${n}:00Z`,
+];
 
 const titles: Record<string, string> = {
   healthstart: 'Health & water: the beginning',
@@ -21,9 +24,9 @@ const titles: Record<string, string> = {
 };
 
 /**
- * Loads a made-up study into an empty database: three forms in two versions each, and some thousand answers in six languages.
- * The account also has a survey without responses. A second account has a survey of the same name, which the first must not
- * see. Every run creates the same rows.
+ * Loads a made-up study into an empty database: three forms in two versions each, and some thousand
+ * answers in six languages. The account also has a survey without responses. A second account has a
+ * survey of the same name, which the first must not see. Every run creates the same rows.
  *
  * @param url `postgres://` URL of a migrated database; one connection is used
  * @returns the account's e-mail address and the names of its surveys, the study first
@@ -41,14 +44,19 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
     { surveyid: study[0]?.id, timeouts, off_time: '2026-03-31T22:00:00Z' },
     { surveyid: study[4]?.id, off_time: '2026-04-15T12:30:00.5Z' },
   ];
-  const responses = [...makeResponses(random, study, 400), ...makeResponses(random, otherStudy, 25)];
+  const responses = [
+    ...makeResponses(random, study, 400),
+    ...makeResponses(random, otherStudy, 25),
+  ];
 
   await withConnection(url, async (client) => {
     await inTransaction(client, async () => {
       for (const { email } of [account, other]) await lockAddress(client, email);
       const { rowCount } = await client.query('select from users limit 1');
       if (rowCount !== 0)
-        throw new UserError('demo data can only be loaded into an empty database, but this one has accounts');
+        throw new UserError(
+          'demo data can only be loaded into an empty database, but this one has accounts',
+        );
       await insertRows(client, 'users', [account, other]);
       await insertRows(client, 'surveys', [...study, ...pilot, ...otherStudy]);
       await insertRows(client, 'survey_settings', settings);
@@ -59,7 +67,10 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
   return { email: DEMO.email, surveys: [STUDY, PILOT] };
 }
 
-/** Inserts rows, whose columns are those of the first. The id of a page is text here, since a JS number would lose digits. */
+/**
+ * Inserts rows, whose columns are those of the first. The id of a page is text here, since a JS
+ * number would lose digits.
+ */
 async function insertRows(client: Client, table: string, rows: object[]): Promise<void> {
   const columns = Object.keys(rows[0] ?? {}).join(', ');
   const json = JSON.stringify(rows).replaceAll(/"page":"(\d+)"/g, '"page":$1');

@@ -1,4 +1,5 @@
-// npm run check:bundle: bundles the Worker as for a deployment, and fails if it is too large or contains an unexpected package.
+// npm run check:bundle: bundles the Worker as for a deployment, and fails if it is too large or
+// contains an unexpected package.
 import { UserError, runCommand } from './command.ts';
 import { BUDGET_KIB, buildProblems, buildWorker } from './deploy/build.ts';
 

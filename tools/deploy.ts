@@ -2,10 +2,16 @@
 import { commandLine, runCommand } from './command.ts';
 
 const program = commandLine('npm run deploy --')
-  .description('Checks that everything the service needs is in place, then deploys it to Cloudflare.')
+  .description(
+    'Checks that everything the service needs is in place, then deploys it to Cloudflare.',
+  )
   .option('--env <name>', 'environment in wrangler.toml: staging or production', 'production')
   .option('--check', 'only check; deploy nothing')
-  .option('--config <file>', 'use this file, in the same folder, instead of wrangler.toml', 'wrangler.toml')
+  .option(
+    '--config <file>',
+    'use this file, in the same folder, instead of wrangler.toml',
+    'wrangler.toml',
+  )
   .addHelpText(
     'after',
     `

@@ -41,7 +41,12 @@ Examples:
 
 await runCommand(() => program.parseAsync());
 
-async function importWithReports({ email, forms, responses, dryRun = false }: ImportInput & { dryRun?: boolean }) {
+async function importWithReports({
+  email,
+  forms,
+  responses,
+  dryRun = false,
+}: ImportInput & { dryRun?: boolean }) {
   checkEmail(email);
   for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))
     if (path === '') throw new UserError(`${option}: is empty: expected the path of a file`);
@@ -50,9 +55,12 @@ async function importWithReports({ email, forms, responses, dryRun = false }: Im
   await openInput(input.forms);
   await openInput(input.responses);
   const interruption = new AbortController();
-  // Only the first Ctrl-C: a second one ends the process at once, and Postgres rolls back when it loses the connection.
+  // Only the first Ctrl-C: a second one ends the process at once, and Postgres rolls back when it
+  // loses the connection.
   for (const signal of ['SIGINT', 'SIGTERM'])
-    process.once(signal, () => interruption.abort(new UserError('interrupted: nothing was loaded')));
+    process.once(signal, () =>
+      interruption.abort(new UserError('interrupted: nothing was loaded')),
+    );
   const database = await openForCommand({ needsMigrations: dryRun });
   using report = startProgress(process.stderr);
   let current = '';
@@ -63,7 +71,9 @@ async function importWithReports({ email, forms, responses, dryRun = false }: Im
     onProgress(phase, progress) {
       if (phase !== current) start = performance.now();
       current = phase;
-      report.update(() => `${phase}: ${progress}, ${Math.round((performance.now() - start) / 1000)} s`);
+      report.update(
+        () => `${phase}: ${progress}, ${Math.round((performance.now() - start) / 1000)} s`,
+      );
     },
     onNotice(notice) {
       report.clear();
@@ -75,8 +85,12 @@ async function importWithReports({ email, forms, responses, dryRun = false }: Im
 }
 
 /** The result of an import, in lines for the terminal. */
-function format({ email, isNewAccount, forms, responses }: ImportSummary, isDryRun: boolean): string {
-  const isNothingNew = !isNewAccount && [forms, responses].every((counts) => counts.new + counts.changed === 0);
+function format(
+  { email, isNewAccount, forms, responses }: ImportSummary,
+  isDryRun: boolean,
+): string {
+  const isNothingNew =
+    !isNewAccount && [forms, responses].every((counts) => counts.new + counts.changed === 0);
   const lines = [
     `${isNewAccount ? 'new account' : 'account'} ${email}`,
     formatCounts('form version', forms),
@@ -92,7 +106,10 @@ function formatCounts(noun: string, { new: added, changed, unchanged }: Counts):
   return `${counted(added + changed + unchanged, noun)}: ${a} new, ${b} changed, ${c} unchanged`;
 }
 
-/** npm runs scripts in the project's folder; relative paths start from the folder where npm was called. */
+/**
+ * npm runs scripts in the project's folder; relative paths start from the folder where npm was
+ * called.
+ */
 function fromCallersFolder(path: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
   if (isAbsolute(path) || script !== 'db:import' || folder === undefined) return path;

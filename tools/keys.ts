@@ -21,14 +21,17 @@ const examples = (...lines: string[]) =>
 
 /** An option that can be given several times. */
 function names(flags: string, description: string): Option {
-  return new Option(flags, `${description}; repeatable`).argParser((name: string, others?: readonly string[]) => {
-    if (name === '') throw new UserError(`${flags.split(' ')[0]}: is empty`);
-    return [...new Set(others).add(name)];
-  });
+  return new Option(flags, `${description}; repeatable`).argParser(
+    (name: string, others?: readonly string[]) => {
+      if (name === '') throw new UserError(`${flags.split(' ')[0]}: is empty`);
+      return [...new Set(others).add(name)];
+    },
+  );
 }
 
 /** An option `--no-…` that is not the opposite of another. */
-const without = (flag: string, description: string) => Object.assign(new Option(flag, description), { negate: false });
+const without = (flag: string, description: string) =>
+  Object.assign(new Option(flag, description), { negate: false });
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const note = (line: string) => void process.stderr.write(`${line}\n`);
@@ -36,7 +39,8 @@ const lifetime = (text: string) => parseDuration('--expires', text);
 
 const program = commandLine('npm run keys --')
   .description('Manages the API keys of accounts.')
-  .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) }) // commander quotes arguments
+  // commander quotes arguments
+  .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) })
   .addHelpText(
     'after',
     `
@@ -52,7 +56,11 @@ program
   .option('--email <email>', 'the account')
   .option('--create-account', 'create the account if it does not exist')
   .option('--name <name>', 'what the key is for', parseKeyName, 'API key')
-  .option('--expires <duration>', 'when it stops working, such as 90d, 12h or 30m (default: never)', lifetime)
+  .option(
+    '--expires <duration>',
+    'when it stops working, such as 90d, 12h or 30m (default: never)',
+    lifetime,
+  )
   .option('--json', 'print the key with its id, prefix, times and limits, as JSON')
   .optionsGroup('A limited key sees only what all of these leave (docs/keys.md):')
   .addOption(names('--survey <name>', 'this survey'))
@@ -78,13 +86,24 @@ program
     ),
   )
   .hook('preAction', needs('--email'))
-  .action(async ({ expires, json, ...options }: IssueOptions & LimitOptions & { expires?: number; json?: boolean }) => {
-    if (options.createAccount) checkEmail(options.email);
-    const database = await openForCommand({ needsMigrations: false });
-    const limits = await chooseLimits(database.url, { ...options, onNotice: note });
-    const key = await issueKey(database.url, { ...options, limits, expiresInMs: expires, onNotice: note });
-    print(json ? printableJson(key) : key.key);
-  });
+  .action(
+    async ({
+      expires,
+      json,
+      ...options
+    }: IssueOptions & LimitOptions & { expires?: number; json?: boolean }) => {
+      if (options.createAccount) checkEmail(options.email);
+      const database = await openForCommand({ needsMigrations: false });
+      const limits = await chooseLimits(database.url, { ...options, onNotice: note });
+      const key = await issueKey(database.url, {
+        ...options,
+        limits,
+        expiresInMs: expires,
+        onNotice: note,
+      });
+      print(json ? printableJson(key) : key.key);
+    },
+  );
 
 program
   .command('list')
@@ -97,47 +116,84 @@ program
     const keys = await listKeys(database.url, email);
     if (json) print(printableJson(keys));
     else if (keys.length > 0) process.stdout.write(toTable(keys));
-    else note(email === undefined ? 'There are no keys.' : `The account "${printable(email)}" has no keys.`);
+    else
+      note(
+        email === undefined
+          ? 'There are no keys.'
+          : `The account "${printable(email)}" has no keys.`,
+      );
   });
 
 program
   .command('rotate')
-  .description('Issues a key that replaces another, and prints it. The old key works for a grace period.')
-  .argument('<id>', 'the old key, as "list" shows it; it must not be rotated already, revoked or expired', parseKeyId)
-  .option('--grace <duration>', 'how long the old key still works, unless it expires earlier; 0 ends it now', '24h')
+  .description(
+    'Issues a key that replaces another, and prints it. The old key works for a grace period.',
+  )
+  .argument(
+    '<id>',
+    'the old key, as "list" shows it; it must not be rotated already, revoked or expired',
+    parseKeyId,
+  )
+  .option(
+    '--grace <duration>',
+    'how long the old key still works, unless it expires earlier; 0 ends it now',
+    '24h',
+  )
   .option(
     '--expires <duration>',
     'when the new key stops working (default: as long as the old one was issued for)',
     lifetime,
   )
-  .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')
+  .option(
+    '--remote',
+    'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as',
+  )
   .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
   .option('--json', 'print the key with its id, prefix and times, and what it replaces, as JSON')
   .addHelpText(
     'after',
-    examples(`rotate ${ID}`, `rotate ${ID} --grace 7d --expires 90d`, `rotate ${ID} --grace 0 --remote`),
+    examples(
+      `rotate ${ID}`,
+      `rotate ${ID} --grace 7d --expires 90d`,
+      `rotate ${ID} --grace 0 --remote`,
+    ),
   )
-  .action(async (id: string, options: CacheOptions & { grace: string; expires?: number; json?: boolean }) => {
-    const graceMs = parseDuration('--grace', options.grace, { orZero: true });
-    checkCacheOptions(options);
-    const database = await openForCommand();
-    const { rotated, oldHash } = await rotateKey(database.url, id, { graceMs, expiresInMs: options.expires });
-    // Printed before anything else can fail: the key cannot be shown again.
-    print(options.json ? printableJson(rotated) : rotated.key);
-    const { replaces, expires } = rotated;
-    const oldEnd = graceMs === 0 ? 'no longer works' : `works until ${toTheMinute(replaces.expires)}`;
-    const newEnd = expires ? `, the new one until ${toTheMinute(expires)}` : '';
-    note(`The old key (${printable(replaces.prefix)}…) ${oldEnd}${newEnd}.`);
-    const problem = 'The key is rotated, but the old one could not be removed from the cache';
-    const consequence = 'the old key may work for up to 5 minutes from now, even if it should end earlier';
-    await clearCache(oldHash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
-  });
+  .action(
+    async (
+      id: string,
+      options: CacheOptions & { grace: string; expires?: number; json?: boolean },
+    ) => {
+      const graceMs = parseDuration('--grace', options.grace, { orZero: true });
+      checkCacheOptions(options);
+      const database = await openForCommand();
+      const { rotated, oldHash } = await rotateKey(database.url, id, {
+        graceMs,
+        expiresInMs: options.expires,
+      });
+      // Printed before anything else can fail: the key cannot be shown again.
+      print(options.json ? printableJson(rotated) : rotated.key);
+      const { replaces, expires } = rotated;
+      const oldEnd =
+        graceMs === 0 ? 'no longer works' : `works until ${toTheMinute(replaces.expires)}`;
+      const newEnd = expires ? `, the new one until ${toTheMinute(expires)}` : '';
+      note(`The old key (${printable(replaces.prefix)}…) ${oldEnd}${newEnd}.`);
+      const problem = 'The key is rotated, but the old one could not be removed from the cache';
+      const consequence =
+        'the old key may work for up to 5 minutes from now, even if it should end earlier';
+      await clearCache(oldHash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
+    },
+  );
 
 program
   .command('revoke')
-  .description('Ends a key at once and for good. If it is revoked already, only clears the cache again.')
+  .description(
+    'Ends a key at once and for good. If it is revoked already, only clears the cache again.',
+  )
   .argument('<id>', 'the key, as "list" shows it', parseKeyId)
-  .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')
+  .option(
+    '--remote',
+    'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as',
+  )
   .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
   .option('--json', 'print the key as JSON')
   .addHelpText('after', examples(`revoke ${ID}`, `revoke ${ID} --remote --env staging`))
@@ -148,16 +204,21 @@ program
     const { name, prefix, email } = revoked;
     const before = wasRevoked ? `, already at ${toTheMinute(revoked.revoked)}` : '';
     print(
-      options.json ? printableJson(revoked) : printable(`revoked ${id} (${name}, ${prefix}…) of ${email}${before}`),
+      options.json
+        ? printableJson(revoked)
+        : printable(`revoked ${id} (${name}, ${prefix}…) of ${email}${before}`),
     );
     const problem = 'The key is revoked in the database, but could not be removed from the cache';
-    const consequence = 'it stops working within 5 minutes everywhere. Run the command again to retry';
+    const consequence =
+      'it stops working within 5 minutes everywhere. Run the command again to retry';
     await clearCache(hash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
   });
 
 program
   .command('pseudonyms')
-  .description('Prints the participants of a survey that a key sees, with their pseudonyms, as CSV.')
+  .description(
+    'Prints the participants of a survey that a key sees, with their pseudonyms, as CSV.',
+  )
   .argument('<id>', 'the key, as "list" shows it; it may be revoked or expired', parseKeyId)
   .option('--survey <name>', 'the survey')
   .addHelpText(
@@ -168,18 +229,30 @@ program
   .action(async (id: string, { survey }: { survey: string }) => {
     const database = await openForCommand();
     const write = (records: string) =>
-      new Promise<boolean>((resolve) => void process.stdout.write(records, (error) => resolve(!error)));
+      new Promise<boolean>(
+        (resolve) => void process.stdout.write(records, (error) => resolve(!error)),
+      );
     await writePseudonyms(database.url, id, survey, write);
   });
 
-for (const command of program.commands) command.showHelpAfterError(helpOf(`npm run keys -- ${command.name()}`));
+for (const command of program.commands)
+  command.showHelpAfterError(helpOf(`npm run keys -- ${command.name()}`));
 await runCommand(() => program.parseAsync());
 
-/** @param explain the error for the user: the database has been changed already, so it must state the consequence */
-async function clearCache(hash: string, options: CacheOptions, explain: (reason: string) => string): Promise<void> {
+/**
+ * @param explain the error for the user: the database has been changed already, so it must state
+ * the consequence
+ */
+async function clearCache(
+  hash: string,
+  options: CacheOptions,
+  explain: (reason: string) => string,
+): Promise<void> {
   await removeFromCache(hash, options).catch((error: unknown) => {
     throw new UserError(explain(messageOf(error)));
   });
   if (process.env['DATABASE_URL'] && !options.remote)
-    note('A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.');
+    note(
+      'A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.',
+    );
 }

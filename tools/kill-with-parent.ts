@@ -9,14 +9,18 @@ export interface KillWithParentOptions extends Omit<SpawnOptions, 'stdio'> {
 }
 
 /**
- * File descriptor 3 is a pipe whose other end only this process holds. A background process reads from it: end of file
- * means that this process has ended, a line means that the program has. The shell itself becomes the program.
+ * File descriptor 3 is a pipe whose other end only this process holds. A background process reads
+ * from it: end of file means that this process has ended, a line means that the program has. The
+ * shell itself becomes the program.
  */
 const SCRIPT = `( ( read -r line || kill -s "$0" -- "$1$$" ) <&3 3<&- >/dev/null 2>&1 & )
 shift
 exec "$@" 3<&-`;
 
-/** Starts a program that does not outlive this process, even if this process is killed. Needs a POSIX shell. */
+/**
+ * Starts a program that does not outlive this process, even if this process is killed. Needs a
+ * POSIX shell.
+ */
 export function spawnKilledWithParent(
   program: string,
   args: readonly string[],

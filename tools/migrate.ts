@@ -4,7 +4,9 @@ import { commandLine, runCommand } from './command.ts';
 import { migrate } from './migrations.ts';
 
 const program = commandLine('npm run db:migrate --')
-  .description('Creates the tables of the service, and the role of the Worker, or brings them up to date.')
+  .description(
+    'Creates the tables of the service, and the role of the Worker, or brings them up to date.',
+  )
   .addHelpText(
     'after',
     `
@@ -15,7 +17,8 @@ DATA_DIR (.data).`,
     const database = await openForCommand({ needsMigrations: false });
     const applied = await migrate(database.url);
     for (const name of applied) process.stdout.write(`applied ${name}\n`);
-    if (applied.length === 0) process.stdout.write(`nothing to do: ${database.description} is up to date\n`);
+    if (applied.length === 0)
+      process.stdout.write(`nothing to do: ${database.description} is up to date\n`);
   });
 
 await runCommand(() => program.parseAsync());

@@ -21,13 +21,14 @@ export async function migrate(url: string): Promise<string[]> {
 }
 
 /**
- * Applies the pending migrations in the order of their numbers, as {@link migrate} does, but in the caller's transaction: a
- * command that fails to store something leaves the schema as it was, too.
+ * Applies the pending migrations in the order of their numbers, as {@link migrate} does, but in the
+ * caller's transaction: a command that fails to store something leaves the schema as it was, too.
  *
  * @param client in a transaction that waits for a lock for a limited time
  */
 export async function applyMigrations(client: Client): Promise<string[]> {
-  // Every role can take the advisory lock, which therefore must not block commands that have nothing to migrate.
+  // Every role can take the advisory lock, which therefore must not block commands that have
+  // nothing to migrate.
   if ((await pendingMigrations(client)).length === 0) return [];
   await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
   await client.query(
@@ -44,13 +45,20 @@ const DUPLICATE_TABLE = '42P07';
 /**
  * Compares the database's migrations with those of this version. Writes nothing.
  *
- * @returns names, in order: of those that are not applied yet, and of those that a newer version of this service has applied
+ * @returns names, in order: of those that are not applied yet, and of those that a newer version of
+ * this service has applied
  */
-export async function findMigrations(client: Client): Promise<{ pending: string[]; unknown: string[] }> {
+export async function findMigrations(
+  client: Client,
+): Promise<{ pending: string[]; unknown: string[] }> {
   const names = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
-  const { rows: tables } = await client.query(`select where to_regclass('schema_migrations') is not null`);
+  const { rows: tables } = await client.query(
+    `select where to_regclass('schema_migrations') is not null`,
+  );
   if (tables.length === 0) return { pending: names, unknown: [] };
-  const { rows } = await client.query<{ name: string }>('select name from schema_migrations order by name');
+  const { rows } = await client.query<{ name: string }>(
+    'select name from schema_migrations order by name',
+  );
   const applied = rows.map(({ name }) => name);
   return {
     pending: names.filter((name) => !applied.includes(name)),
@@ -61,7 +69,8 @@ export async function findMigrations(client: Client): Promise<{ pending: string[
 /**
  * Finds the migrations that are not applied yet.
  *
- * @throws UserError if a newer version has applied others: what this one writes could have too few limits
+ * @throws UserError if a newer version has applied others: what this one writes could have too few
+ * limits
  */
 async function pendingMigrations(client: Client): Promise<string[]> {
   const { pending, unknown } = await findMigrations(client);
@@ -71,11 +80,16 @@ async function pendingMigrations(client: Client): Promise<string[]> {
   );
 }
 
-/** @throws UserError unless all migrations of this version have been applied, which names db:migrate, and no others */
+/**
+ * @throws UserError unless all migrations of this version have been applied, which names
+ * db:migrate, and no others
+ */
 export async function checkMigrated(client: Client): Promise<void> {
   const [first] = await pendingMigrations(client);
   if (first !== undefined)
-    throw new UserError(`The database lacks migrations, from ${first} on: run "npm run db:migrate" first.`);
+    throw new UserError(
+      `The database lacks migrations, from ${first} on: run "npm run db:migrate" first.`,
+    );
 }
 
 async function apply(client: Client, name: string): Promise<void> {

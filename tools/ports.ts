@@ -3,7 +3,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, UserError } from './command.ts';
 
-/** Finds a port of 127.0.0.1 that nothing listens on. @param port the one to check; by default, any. @throws Error if it is in use */
+/**
+ * Finds a port of 127.0.0.1 that nothing listens on. @param port the one to check; by default, any.
+ * @throws Error if it is in use
+ */
 export async function findFreePort(port = 0): Promise<number> {
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -16,7 +19,8 @@ export async function findFreePort(port = 0): Promise<number> {
 /** Checks the port before anything is started. @throws UserError if it is in use */
 export async function checkPortIsFree(port: number): Promise<void> {
   await findFreePort(port).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${messageOf(cause)})`;
+    const reason =
+      cause.code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${messageOf(cause)})`;
     throw new UserError(`port ${port} ${reason}: set PORT to another one`, { cause });
   });
 }
@@ -34,9 +38,12 @@ export async function whenHealthy(port: number, stop: AbortSignal): Promise<void
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
   for (; !stop.aborted; await sleep(PAUSE_MS)) {
     const signal = AbortSignal.timeout(5_000);
-    const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(() => undefined);
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(
+      () => undefined,
+    );
     await response?.body?.cancel();
     if (response?.ok) return;
-    if (Date.now() > deadline) throw new UserError('the service does not reach its database: see the messages above');
+    if (Date.now() > deadline)
+      throw new UserError('the service does not reach its database: see the messages above');
   }
 }

@@ -2,7 +2,10 @@
 const EVERY_ON_TERMINAL = 200;
 const EVERY_IN_LOG = 10_000;
 
-/** Reports what is being done if it takes long: on a terminal in one line that is rewritten, elsewhere in new lines. */
+/**
+ * Reports what is being done if it takes long: on a terminal in one line that is rewritten,
+ * elsewhere in new lines.
+ */
 export function startProgress(stream: NodeJS.WriteStream) {
   let text: (() => string) | undefined;
   const report = () => text && stream.write(stream.isTTY ? `\r${text()}\u001B[K` : `${text()}\n`);
@@ -12,7 +15,10 @@ export function startProgress(stream: NodeJS.WriteStream) {
     update(current: () => string): void {
       text = current;
     },
-    /** Removes the line from the terminal, so that another can be written. The next update shows it again. */
+    /**
+     * Removes the line from the terminal, so that another can be written. The next update shows it
+     * again.
+     */
     clear(): void {
       if (stream.isTTY) stream.write('\r\u001B[K');
       text = undefined;

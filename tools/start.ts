@@ -1,4 +1,5 @@
-// npm start: the whole service on this machine: database, gateway, Worker. With --watch, npm run dev.
+// npm start: the whole service on this machine: database, gateway, Worker. With --watch, npm run
+// dev.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Option } from 'commander';
@@ -19,7 +20,9 @@ const PARENT_CHECK_MS = 250;
 const DEADLINE_MS = 4_500;
 
 const program = commandLine(process.argv.includes('--watch') ? 'npm run dev --' : 'npm start --')
-  .description('Starts the whole service on this machine. "npm run dev" does the same, and reloads what you change.')
+  .description(
+    'Starts the whole service on this machine. "npm run dev" does the same, and reloads what you change.',
+  )
   .option('--no-demo', 'load no demo data into an empty database')
   .addOption(new Option('--watch').hideHelp()) // npm run dev
   .addHelpText(
@@ -42,8 +45,9 @@ await runCommand(async () => {
 });
 
 /**
- * Listens for Ctrl-C, SIGTERM and a closed terminal. npm does not always forward a signal, so the end of a parent npm counts as a
- * request to stop too. After {@link DEADLINE_MS} the process exits, whatever it is waiting for.
+ * Listens for Ctrl-C, SIGTERM and a closed terminal. npm does not always forward a signal, so the
+ * end of a parent npm counts as a request to stop too. After {@link DEADLINE_MS} the process exits,
+ * whatever it is waiting for.
  *
  * @returns a signal that the request aborts
  */
@@ -66,7 +70,8 @@ function untilStopped(): AbortSignal {
  * Runs the service until it is stopped.
  *
  * @param cleanUp receives what it starts
- * @throws Error if the service cannot be started, or a part of it ends; any error once it is stopped
+ * @throws Error if the service cannot be started, or a part of it ends; any error once it is
+ * stopped
  */
 async function serve(
   { watch: isWatching = false, demo: wantsDemo }: { watch?: boolean; demo: boolean },
@@ -81,7 +86,8 @@ async function serve(
   if (isEmbedded) await checkNotInUse(dataDir);
   await checkPortIsFree(port);
 
-  const worker = cleanUp.use(await startWorkerProcess(isWatching)); // bundles the Worker while the database starts
+  // bundles the Worker while the database starts
+  const worker = cleanUp.use(await startWorkerProcess(isWatching));
   const embedded = cleanUp.use(isEmbedded ? await startEmbedded(dataDir, stop) : undefined);
   stop.throwIfAborted();
   const database = embedded ?? (await openDatabase(process.env, stop));
@@ -117,12 +123,21 @@ async function serve(
 function portFrom(text: string | undefined): number {
   if (!text) return DEFAULT_PORT;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (port < 1 || port > 65_535) throw new UserError(`PORT must be an integer from 1 to 65535, not "${text}"`);
+  if (port < 1 || port > 65_535)
+    throw new UserError(`PORT must be an integer from 1 to 65535, not "${text}"`);
   return port;
 }
 
-/** Prints where the service is and how to use it. Scripts wait for the `API` line and read the `Key` line. */
-function printReady(port: number, database: string, user: string, demoKey: string | undefined): void {
+/**
+ * Prints where the service is and how to use it. Scripts wait for the `API` line and read the `Key`
+ * line.
+ */
+function printReady(
+  port: number,
+  database: string,
+  user: string,
+  demoKey: string | undefined,
+): void {
   const api = `http://127.0.0.1:${port}/api/v1`;
   const curl = `curl -fsS -H 'Authorization: Bearer ${demoKey ?? '<key>'}'`;
   const lines = [

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { messageOf, UserError } from './command.ts';
 
 /**
- * Creates an empty folder that only this user can read. Disposing of it removes it, with everything in it.
+ * Creates an empty folder that only this user can read. Disposing of it removes it, with everything
+ * in it.
  *
  * @throws UserError that names the folder for temporary files
  */

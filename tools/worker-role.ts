@@ -16,19 +16,24 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 /** Of ALTER ROLE (undefined_object), and of SET ROLE (invalid_parameter_value). */
 const NO_ROLE = new Set(['42704', '22023']);
 
-/** Runs a statement that uses the Worker's role. @param denied the message of the UserError if the user may not use it */
+/**
+ * Runs a statement that uses the Worker's role. @param denied the message of the UserError if the
+ * user may not use it
+ */
 async function useRole(client: Client, statement: string, denied: string): Promise<void> {
   await client.query(statement).catch((cause: unknown) => {
     const code = cause instanceof DatabaseError ? (cause.code ?? '') : '';
     // A database that was restored on another server.
-    if (NO_ROLE.has(code)) throw new UserError(`There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`, { cause });
+    if (NO_ROLE.has(code))
+      throw new UserError(`There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`, { cause });
     throw code === INSUFFICIENT_PRIVILEGE ? new UserError(denied, { cause }) : cause;
   });
 }
 
 /**
- * Gives the Worker's role a new random password, in all databases of the server. It is sent as plain text, the only form that
- * Neon accepts: https://neon.com/docs/manage/roles#manage-roles-with-sql
+ * Gives the Worker's role a new random password, in all databases of the server. It is sent as
+ * plain text, the only form that Neon accepts:
+ * https://neon.com/docs/manage/roles#manage-roles-with-sql
  *
  * @param client of a user who may change the role
  * @throws UserError if there is no such role, or the user may not change it
@@ -55,11 +60,13 @@ export async function otherWorkerDatabases(client: Client): Promise<string[]> {
 }
 
 /**
- * Chooses how the Worker's statements run under `npm start`. On the embedded server, they run in a login of the Worker's role, which
- * gets a new password. On a database of your own the role keeps its password: they run in a login of the user of DATABASE_URL, which
- * begins with the role, as after SET ROLE, and with the settings that a login of the role would have.
+ * Chooses how the Worker's statements run under `npm start`. On the embedded server, they run in a
+ * login of the Worker's role, which gets a new password. On a database of your own the role keeps
+ * its password: they run in a login of the user of DATABASE_URL, which begins with the role, as
+ * after SET ROLE, and with the settings that a login of the role would have.
  *
- * @returns the `postgres://` URL for the gateway, with these settings; and the user and password to log in with
+ * @returns the `postgres://` URL for the gateway, with these settings; and the user and password to
+ * log in with
  * @throws UserError if there is no such role, or the user of DATABASE_URL may not act as it
  */
 export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boolean }) {
@@ -78,9 +85,15 @@ export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boo
       [WORKER_ROLE],
     );
     const settings = [...rows.map(({ setting }) => setting), `role=${WORKER_ROLE}`];
-    const options = settings.map((setting) => `-c ${setting.replaceAll(/[\\ ]/g, '\\$&')}`).join(' ');
+    const options = settings
+      .map((setting) => `-c ${setting.replaceAll(/[\\ ]/g, '\\$&')}`)
+      .join(' ');
     const database = new URL(url);
     database.searchParams.set('options', options);
-    return { database: database.href, user: client.user ?? '', password: client.password ?? 'none' };
+    return {
+      database: database.href,
+      user: client.user ?? '',
+      password: client.password ?? 'none',
+    };
   });
 }

@@ -1,4 +1,5 @@
-// npm run --silent db:worker-url: gives the Worker's role a new password and prints the Worker's DATABASE_URL.
+// npm run --silent db:worker-url: gives the Worker's role a new password and prints the Worker's
+// DATABASE_URL.
 import { connectionString } from '../gateway/request.ts';
 import { commandLine, runCommand, UserError } from './command.ts';
 import { withLockTimeout } from './connection.ts';
@@ -29,7 +30,8 @@ Example:
     const url = await withLockTimeout(database.url, async (client) => {
       const others = await otherWorkerDatabases(client);
       const login = await setWorkerPassword(client);
-      const also = others.length > 0 ? `, also for ${others.join(', ')}, which the role can read` : '';
+      const also =
+        others.length > 0 ? `, also for ${others.join(', ')}, which the role can read` : '';
       process.stderr.write(
         `The new password holds for every database of this server${also}. Whatever uses the old one can no longer log in.\n`,
       );

@@ -18,7 +18,11 @@ export const CONFIG = join(ROOT, 'wrangler.toml');
 export interface Config {
   readonly compatibility_date: string;
   readonly compatibility_flags: string[];
-  readonly assets: { readonly directory: string; readonly binding: string; readonly run_worker_first: string[] };
+  readonly assets: {
+    readonly directory: string;
+    readonly binding: string;
+    readonly run_worker_first: string[];
+  };
   readonly kv_namespaces: readonly { readonly binding: string; readonly id: string }[];
   readonly ratelimits: readonly {
     readonly name: string;
@@ -41,7 +45,10 @@ export const WRANGLER_ENV = {
   WRANGLER_SEND_METRICS: 'false',
 };
 
-/** Runs wrangler with the project's wrangler.toml, without showing its output and without writing its log files. */
+/**
+ * Runs wrangler with the project's wrangler.toml, without showing its output and without writing
+ * its log files.
+ */
 const run = (args: readonly string[], signal?: AbortSignal) =>
   promisify(execFile)(process.execPath, [WRANGLER, ...args], {
     cwd: ROOT,
@@ -62,7 +69,9 @@ export async function runWrangler(args: readonly string[], timeoutMs = 60_000): 
   } catch (error) {
     const { stdout = '', stderr = '' } = error as Partial<ExecFileException>;
     throw new UserError(
-      signal.aborted ? `wrangler took longer than ${timeoutMs / 1000} s` : reasonFrom(stdout + stderr),
+      signal.aborted
+        ? `wrangler took longer than ${timeoutMs / 1000} s`
+        : reasonFrom(stdout + stderr),
     );
   }
 }
@@ -97,5 +106,7 @@ export async function bundleWorker(entry: string, folder: string): Promise<void>
   });
   await rename(join(out, `${basename(entry, '.ts')}.js`), join(folder, 'worker.js'));
   // The files are copied, since the next build replaces them.
-  await cp(join(ROOT, (await readConfig()).assets.directory), join(folder, 'assets'), { recursive: true });
+  await cp(join(ROOT, (await readConfig()).assets.directory), join(folder, 'assets'), {
+    recursive: true,
+  });
 }

@@ -1,8 +1,9 @@
 # Read page by page
 #
-# Saves `responses.ndjson`, one response per line. The `token` of a page's last response requests the next page; the page after the
-# last response is empty. Pages suit programs that need a few responses quickly: to get a whole survey, one file is faster.
-# Requires `python3 -m pip install requests`.
+# Saves `responses.ndjson`, one response per line. The `token` of a page's last response requests
+# the next page; the page after the last response is empty. Pages suit programs that need a few
+# responses quickly: to get a whole survey, one file is faster. Requires `python3 -m pip install
+# requests`.
 
 import json
 import os
@@ -19,7 +20,8 @@ if not key:
     raise SystemExit("SURVEY_EXPORT_KEY: set it to your API key")
 session = requests.Session()
 session.headers["Authorization"] = f"Bearer {key}"
-# A busy service responds with 429 or 503 and the number of seconds to wait. Any other error stays the same.
+# A busy service responds with 429 or 503 and the number of seconds to wait. Any other error stays
+# the same.
 retry = Retry(8, connect=2, read=2, status_forcelist=[429, 503], raise_on_status=False)
 session.mount(api, HTTPAdapter(max_retries=retry))
 
@@ -29,7 +31,8 @@ with open("responses.ndjson.part", "w", encoding="utf-8") as file:
         response = session.get(f"{api}/responses", params=params, timeout=60)
         if not response.ok:
             raise SystemExit(f"{response.status_code}: {response.text}")
-        # Integers have any length in Python. Other numbers become texts, which keep all their digits.
+        # Integers have any length in Python. Other numbers become texts, which keep all their
+        # digits.
         page = response.json(parse_float=str)["responses"]
         if not page:
             break

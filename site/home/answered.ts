@@ -32,7 +32,8 @@ interface Answered {
 }
 
 /**
- * What was answered to a question, counted when it is shown: choices and numbers as bars, of texts the most frequent.
+ * What was answered to a question, counted when it is shown: choices and numbers as bars, of texts
+ * the most frequent.
  *
  * @param params the selection, with `survey`
  */
@@ -42,14 +43,23 @@ export function answeredView(
   { column, choices }: Pick<Question, 'column' | 'choices'>,
   signal: AbortSignal,
 ): HTMLElement {
-  const wanted = Object.entries({ missing: '404', column, value: 'translated_label', top: `${TOP}` });
+  const wanted = Object.entries({
+    missing: '404',
+    column,
+    value: 'translated_label',
+    top: `${TOP}`,
+  });
   const { node } = loaded(
-    () => results.get<{ questions: Answered[] }>('/responses/answers', [...params, ...wanted], signal),
+    () =>
+      results.get<{ questions: Answered[] }>('/responses/answers', [...params, ...wanted], signal),
     ({ questions: [found] }) => {
       if (!found || found.records === 0) return [html.p('note', texts.none)];
       const numbers = choices || found.other > 0 ? undefined : numbersOf(found.values);
       const copied = () =>
-        toTsv([texts.columns, ...found.values.map(({ value, records }) => [value, String(records)])]);
+        toTsv([
+          texts.columns,
+          ...found.values.map(({ value, records }) => [value, String(records)]),
+        ]);
       return [
         ...(numbers
           ? numberViews(numbers, found.records)
@@ -71,14 +81,20 @@ function inOrder(found: Answered, choices: NonNullable<Question['choices']>): An
 }
 
 /** The values as numbers, in order; undefined if one is not a plain decimal. */
-function numbersOf(values: readonly Count[]): readonly [number: number, records: number][] | undefined {
+function numbersOf(
+  values: readonly Count[],
+): readonly [number: number, records: number][] | undefined {
   const given = values.filter(({ value }) => value !== '');
-  if (given.length === 0 || !given.every(({ value }) => /^-?\d{1,15}(\.\d+)?$/.test(value))) return undefined;
+  if (given.length === 0 || !given.every(({ value }) => /^-?\d{1,15}(\.\d+)?$/.test(value)))
+    return undefined;
   const pairs = given.map(({ value, records }): [number, number] => [Number(value), records]);
   return pairs.toSorted(([a], [b]) => a - b);
 }
 
-function numberViews(numbers: readonly [number: number, records: number][], all: number): HTMLElement[] {
+function numberViews(
+  numbers: readonly [number: number, records: number][],
+  all: number,
+): HTMLElement[] {
   const count = numbers.reduce((sum, [, records]) => sum + records, 0);
   let seen = 0;
   /** The value below which so many answers are. */
@@ -92,8 +108,13 @@ function numberViews(numbers: readonly [number: number, records: number][], all:
 }
 
 /** A bar for each number or, if there are many, for each of up to 20 equal ranges. */
-function binsOf(numbers: readonly [number: number, records: number][], least: number, most: number): Bar[] {
-  if (numbers.length <= BARS) return numbers.map(([value, records]) => ({ label: texts.number(value), records }));
+function binsOf(
+  numbers: readonly [number: number, records: number][],
+  least: number,
+  most: number,
+): Bar[] {
+  if (numbers.length <= BARS)
+    return numbers.map(([value, records]) => ({ label: texts.number(value), records }));
   const step = (scaleTo(Math.ceil(most - least))[1] ?? 1) / 5;
   const first = Math.floor(least / step);
   const bins = Array.from({ length: Math.floor(most / step) - first + 1 }, (_, i) => ({
@@ -108,7 +129,10 @@ function binsOf(numbers: readonly [number: number, records: number][], least: nu
 }
 
 /** Texts that occur once may tell who wrote them: they are shown only when they are asked for. */
-function valuesView({ values, records, distinct, other }: Answered, areChoices: boolean): HTMLElement {
+function valuesView(
+  { values, records, distinct, other }: Answered,
+  areChoices: boolean,
+): HTMLElement {
   const shown = areChoices ? values : values.filter((value) => value.records > 1).slice(0, TEXTS);
   const hidden = values.slice(shown.length);
   const box = html.div({}, shown.length > 0 ? bars(shown.map(barOf), records) : undefined);
@@ -130,7 +154,10 @@ interface Bar {
   readonly records: number;
 }
 
-const barOf = ({ value, records }: Count): Bar => ({ label: value === '' ? texts.empty : longText(value), records });
+const barOf = ({ value, records }: Count): Bar => ({
+  label: value === '' ? texts.empty : longText(value),
+  records,
+});
 
 /** @param all the number of answers that is 100 % */
 function bars(list: readonly Bar[], all: number): HTMLElement {

@@ -9,7 +9,10 @@ const MOST_SECONDS = 10;
 /** The parameters of a query string. */
 export type Params = [name: string, value: string][];
 
-/** The API with a key. Its functions throw ApiError; TypeError if the service cannot be reached; the signal's reason. */
+/**
+ * The API with a key. Its functions throw ApiError; TypeError if the service cannot be reached; the
+ * signal's reason.
+ */
 export interface Api {
   /**
    * Requests a path once.
@@ -55,7 +58,8 @@ export function explain(error: unknown): string {
 }
 
 /** Whether a request was aborted. */
-export const isAbort = (error: unknown) => error instanceof DOMException && error.name === 'AbortError';
+export const isAbort = (error: unknown) =>
+  error instanceof DOMException && error.name === 'AbortError';
 
 /** @param onRefused called when the service refuses the key */
 export function createApi(key: string, onRefused: () => void): Api {
@@ -73,7 +77,8 @@ export function createApi(key: string, onRefused: () => void): Api {
       try {
         return (await (await open(path, params, signal)).json()) as T;
       } catch (error) {
-        if (!(error instanceof ApiError) || error.retryAfter === 0 || tries === RETRIES) throw error;
+        if (!(error instanceof ApiError) || error.retryAfter === 0 || tries === RETRIES)
+          throw error;
         await pause(Math.min(error.retryAfter, MOST_SECONDS) * 1000, signal);
       }
     }

@@ -15,8 +15,9 @@ const NAMED = 3;
 export type Days = readonly [first: string, last: string];
 
 /**
- * A bar chart of the participants or answers per day, or per week, month or year if there are many days. Dragging over bars selects their
- * days. With the keyboard, days are selected in the filter, and the numbers are in a table.
+ * A bar chart of the participants or answers per day, or per week, month or year if there are many
+ * days. Dragging over bars selects their days. With the keyboard, days are selected in the filter,
+ * and the numbers are in a table.
  *
  * @param days not empty
  * @param zone in which the days begin
@@ -48,10 +49,21 @@ export function daysChart(
   const readout = html.p('note readout', texts.hint);
   const note = html.p('note', texts.sum);
   const upper = html.span('note scale');
-  const bars = svg('svg', { viewBox: `0 0 ${periods.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+  const bars = svg('svg', {
+    viewBox: `0 0 ${periods.length} 100`,
+    preserveAspectRatio: 'none',
+    'aria-hidden': 'true',
+  });
   const places = Array.from({ length: NAMED }, (_, i) => Math.round((i * last) / (NAMED - 1)));
-  const named = [...new Set(places)].map((place) => html.span({}, name.of(periods[place]?.start ?? '')));
-  const plot = html.div({ className: 'plot', role: 'img' }, upper, bars, html.div('note range', ...named));
+  const named = [...new Set(places)].map((place) =>
+    html.span({}, name.of(periods[place]?.start ?? '')),
+  );
+  const plot = html.div(
+    { className: 'plot', role: 'img' },
+    upper,
+    bars,
+    html.div('note range', ...named),
+  );
   plot.style.maxWidth = `${6 * periods.length}rem`;
 
   function draw(): void {
@@ -64,17 +76,32 @@ export function daysChart(
       ...periods.map(({ start, end, [measure]: count }, x) => {
         const height = count && Math.max(LEAST_HEIGHT, (100 * count) / top);
         const isOut = (from !== '' && end < from) || (to !== '' && start > to);
-        return svg('rect', { x: x + 0.1, width: 0.8, y: 100 - height, height, class: isOut ? 'bar out' : 'bar' });
+        return svg('rect', {
+          x: x + 0.1,
+          width: 0.8,
+          y: 100 - height,
+          height,
+          class: isOut ? 'bar out' : 'bar',
+        });
       }),
     );
-    for (const { value, node } of toggle) node.setAttribute('aria-pressed', String(value === measure));
+    for (const { value, node } of toggle)
+      node.setAttribute('aria-pressed', String(value === measure));
     caption.textContent = texts.caption(measure, name.each, zone);
     note.hidden = unit === 'day' || measure === 'responses';
-    const [first, end, busiest] = [0, last, counts.indexOf(most)].map((i) => name.of(periods[i]?.start ?? ''));
-    plot.setAttribute('aria-label', texts.label(measure, name.each, [first, end, busiest].map(String), most));
+    const [first, end, busiest] = [0, last, counts.indexOf(most)].map((i) =>
+      name.of(periods[i]?.start ?? ''),
+    );
+    plot.setAttribute(
+      'aria-label',
+      texts.label(measure, name.each, [first, end, busiest].map(String), most),
+    );
   }
 
-  const daysOf = ([from, to]: readonly [number, number]): Days => [periods[from]?.start ?? '', periods[to]?.end ?? ''];
+  const daysOf = ([from, to]: readonly [number, number]): Days => [
+    periods[from]?.start ?? '',
+    periods[to]?.end ?? '',
+  ];
 
   /** Shows the numbers of a bar, or of those that are being selected, above them. */
   function point(bar: number): void {
@@ -84,7 +111,8 @@ export function daysChart(
     readout.textContent = pending
       ? texts.range(daysOf(pending), sum('responses'))
       : texts.numbers(name.of(shown[0]?.start ?? ''), sum('participants'), sum('responses'));
-    for (const [index, node] of [...bars.children].entries()) node.classList.toggle('current', index === bar);
+    for (const [index, node] of [...bars.children].entries())
+      node.classList.toggle('current', index === bar);
     readout.style.setProperty('--at', `${(100 * bar) / (last || 1)}%`);
   }
   function finish(): void {

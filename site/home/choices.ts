@@ -26,7 +26,15 @@ interface ChoiceListOptions {
 }
 
 /** A list from which several values can be chosen. It is loaded when it is opened. */
-export function choiceList({ name, label, none, note, chosen, load, signal }: ChoiceListOptions): HTMLElement {
+export function choiceList({
+  name,
+  label,
+  none,
+  note,
+  chosen,
+  load,
+  signal,
+}: ChoiceListOptions): HTMLElement {
   const values = new Set(chosen);
   const labels = new Map<string, string>();
   const state = html.span('note');
@@ -35,7 +43,9 @@ export function choiceList({ name, label, none, note, chosen, load, signal }: Ch
     const others = values.size > 3 ? texts.others(values.size - 3) : '';
     const named = [...values].slice(0, 3).map((value) => cut(labels.get(value) ?? value, 60, 1));
     state.textContent = named.join(', ') + others || none;
-    data.replaceChildren(...[...values].map((value) => html.input({ type: 'hidden', name, value })));
+    data.replaceChildren(
+      ...[...values].map((value) => html.input({ type: 'hidden', name, value })),
+    );
   };
   const choiceRow = ({ value, label: text, note: more }: Choice) => {
     const box = html.input({ type: 'checkbox', checked: values.has(value) });
@@ -51,7 +61,9 @@ export function choiceList({ name, label, none, note, chosen, load, signal }: Ch
     for (const choice of offered) labels.set(choice.value, choice.label);
     showState();
     // Values from a link that no longer occur stay listed, so that they can be removed.
-    const others = [...values].filter((value) => !labels.has(value)).map((value) => ({ value, label: value }));
+    const others = [...values]
+      .filter((value) => !labels.has(value))
+      .map((value) => ({ value, label: value }));
     const items = [...others, ...offered];
     if (items.length === 0) return [texts.empty];
     return searchableList({

@@ -14,19 +14,23 @@ interface File {
 }
 
 /**
- * A string in Python, and in R: both take JSON's escapes, except for `\/`, which JSON.stringify does not write, and those of
- * surrogates. Control characters and invisible ones are escaped.
+ * A string in Python, and in R: both take JSON's escapes, except for `\/`, which JSON.stringify
+ * does not write, and those of surrogates. Control characters and invisible ones are escaped.
  */
 const quote = (text: string) =>
   JSON.stringify(text).replace(/[\p{Cc}\p{Cf}]/gu, (char) =>
     char.length > 1 ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** With the client in `clients/python`, which saves files of responses. @returns undefined for a codebook */
+/**
+ * With the client in `clients/python`, which saves files of responses. @returns undefined for a
+ * codebook
+ */
 const python = ({ url, pairs, file }: File) => {
   const { origin, pathname } = new URL(url);
   if (pathname.endsWith('/questions')) return undefined;
-  const valuesOf = (name: string) => pairs.filter(([other]) => other === name).map(([, value]) => quote(value));
+  const valuesOf = (name: string) =>
+    pairs.filter(([other]) => other === name).map(([, value]) => quote(value));
   const parameters = [...new Set(pairs.map(([name]) => name))]
     .filter((name) => name !== 'survey')
     .map((name) => {
@@ -66,7 +70,12 @@ const PROGRAMS: Readonly<Record<string, (request: File) => string | undefined>> 
 export function codeView() {
   const programs = html.div({});
   return {
-    element: html.details('code', html.summary({}, texts.title), html.p('note', texts.key), programs),
+    element: html.details(
+      'code',
+      html.summary({}, texts.title),
+      html.p('note', texts.key),
+      programs,
+    ),
     show(request: File): void {
       programs.replaceChildren(
         ...Object.entries(PROGRAMS).flatMap(([language, program]) => {

@@ -11,17 +11,25 @@ export function field(label: string, control: HTMLInputElement | HTMLSelectEleme
 /** Says below a control what is wrong with its value; an empty text if nothing is. */
 export function setProblem(control: HTMLInputElement, text: string): void {
   control.setAttribute('aria-invalid', String(text !== ''));
-  const said = control.nextElementSibling ?? html.span({ className: 'note problem', role: 'alert' });
+  const said =
+    control.nextElementSibling ?? html.span({ className: 'note problem', role: 'alert' });
   said.textContent = text;
   control.after(said);
 }
 
-/** A box or a radio button beside its label. Texts from the API do not change the direction of what is around them. */
+/**
+ * A box or a radio button beside its label. Texts from the API do not change the direction of what
+ * is around them.
+ */
 export function option(input: HTMLInputElement, label: string, note = ''): HTMLElement {
   input.id = `field-${fields++}`;
   input.setAttribute('aria-describedby', `${input.id}-note`);
   const name = html.label({ htmlFor: input.id }, html.bdi({}, label));
-  return html.div('choice', input, html.div({}, name, html.bdi({ className: 'note', id: `${input.id}-note` }, note)));
+  return html.div(
+    'choice',
+    input,
+    html.div({}, name, html.bdi({ className: 'note', id: `${input.id}-note` }, note)),
+  );
 }
 
 /**
@@ -45,19 +53,27 @@ export function radios(
 /** A list to select one value from. By default, the first is selected. */
 export const select = (
   name: string,
-  { label, choices }: { readonly label: string; readonly choices: Readonly<Record<string, string>> },
+  {
+    label,
+    choices,
+  }: { readonly label: string; readonly choices: Readonly<Record<string, string>> },
   chosen: string | null,
 ): HTMLElement =>
   field(
     label,
     html.select(
       { name },
-      ...Object.entries(choices).map(([value, text]) => html.option({ value, selected: value === chosen }, text)),
+      ...Object.entries(choices).map(([value, text]) =>
+        html.option({ value, selected: value === chosen }, text),
+      ),
     ),
   );
 
 /** The values of a form's controls, by their names. */
-export function valuesOf(form: HTMLFormElement, names: readonly string[]): Record<string, readonly string[]> {
+export function valuesOf(
+  form: HTMLFormElement,
+  names: readonly string[],
+): Record<string, readonly string[]> {
   const data = new FormData(form);
   return Object.fromEntries(names.map((name) => [name, data.getAll(name) as string[]]));
 }

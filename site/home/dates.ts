@@ -3,7 +3,8 @@
 const DAY_MS = 86_400_000;
 
 /** Whether a text is a day. */
-export const isDay = (text: string): boolean => /^[1-9]\d{3}-\d\d-\d\d$/.test(text) && dayAfter(text, 0) === text;
+export const isDay = (text: string): boolean =>
+  /^[1-9]\d{3}-\d\d-\d\d$/.test(text) && dayAfter(text, 0) === text;
 
 /** The day that comes so many days after another one. */
 export function dayAfter(day: string, count: number): string {
@@ -11,17 +12,26 @@ export function dayAfter(day: string, count: number): string {
   return Number.isNaN(time) ? '' : new Date(time).toISOString().slice(0, 10);
 }
 
-/** What a clock in a time zone shows: `2026-03-01 09:30:00`. @param time in milliseconds since 1970 */
-const clock = (time: number, zone: string) => new Date(time).toLocaleString('sv-SE', { timeZone: zone });
+/**
+ * What a clock in a time zone shows: `2026-03-01 09:30:00`. @param time in milliseconds since 1970
+ */
+const clock = (time: number, zone: string) =>
+  new Date(time).toLocaleString('sv-SE', { timeZone: zone });
 
 /** The day in a time zone. */
 export const dayIn = (zone: string, time = Date.now()): string => clock(time, zone).slice(0, 10);
 
-/** The instant at which a day begins in a time zone, ISO 8601. Some days begin after midnight, because clocks were set forward then. */
+/**
+ * The instant at which a day begins in a time zone, ISO 8601. Some days begin after midnight,
+ * because clocks were set forward then.
+ */
 export function startOf(day: string, zone: string): string {
   const utc = Date.parse(day);
-  // A clock that changes on this day has one offset from UTC on the day before, and the other on the day after.
-  const starts = [utc - DAY_MS, utc + DAY_MS].map((time) => utc + time - Date.parse(`${clock(time, zone)}Z`));
+  // A clock that changes on this day has one offset from UTC on the day before, and the other on
+  // the day after.
+  const starts = [utc - DAY_MS, utc + DAY_MS].map(
+    (time) => utc + time - Date.parse(`${clock(time, zone)}Z`),
+  );
   const found = starts.toSorted((a, b) => a - b).find((start) => dayIn(zone, start) === day);
   return new Date(found ?? Math.max(...starts)).toISOString();
 }

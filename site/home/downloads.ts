@@ -8,10 +8,16 @@ import { downloads as texts } from './texts.ts';
 
 /** An unfinished download is deleted after this time, in milliseconds. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
-/** A complete file is deleted after this time, in milliseconds. The browser has copied it by then, but does not report when. */
+/**
+ * A complete file is deleted after this time, in milliseconds. The browser has copied it by then,
+ * but does not report when.
+ */
 const SAVING_MS = 600 * 1000;
 
-/** The downloads of an account: those in progress, those that are complete, and those that can be continued. */
+/**
+ * The downloads of an account: those in progress, those that are complete, and those that can be
+ * continued.
+ */
 export interface Downloads {
   readonly element: HTMLElement;
   /** Starts a download, unless the same one is running. @param old a file to bring up to date */
@@ -19,14 +25,18 @@ export interface Downloads {
   /** Stops all downloads. What has arrived stays, to be continued. */
   readonly stop: () => void;
   /**
-   * Stops all downloads, and deletes the stored files of every account, except those that other tabs are using.
+   * Stops all downloads, and deletes the stored files of every account, except those that other
+   * tabs are using.
    *
    * @returns whether all could be deleted
    */
   readonly forget: () => Promise<boolean>;
 }
 
-/** Deletes old downloads that closed tabs have left, and offers the others to `take`, which returns whether it keeps one. */
+/**
+ * Deletes old downloads that closed tabs have left, and offers the others to `take`, which returns
+ * whether it keeps one.
+ */
 const tidy = (take: (storage: Storage, manifest: Manifest) => boolean): Promise<void> =>
   withLeftStorages(async (storages) => {
     for (const storage of storages) {
@@ -41,11 +51,20 @@ const tidy = (take: (storage: Storage, manifest: Manifest) => boolean): Promise<
 /** Deletes the old downloads of all accounts. */
 export const sweep = (): Promise<void> => tidy(() => false);
 
-export function createDownloads({ api, email }: { readonly api: Api; readonly email: string }): Downloads {
+export function createDownloads({
+  api,
+  email,
+}: {
+  readonly api: Api;
+  readonly email: string;
+}): Downloads {
   const list = html.ul({});
   const status = html.p({ role: 'status', className: 'unseen' });
   const all = new Set<Download>();
-  /** The files that are being downloaded, as JSON of their requests and of what distinguishes the older files. */
+  /**
+   * The files that are being downloaded, as JSON of their requests and of what distinguishes the
+   * older files.
+   */
   const running = new Set<string>();
   let isStopped = false;
 

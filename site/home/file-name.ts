@@ -2,12 +2,18 @@
 const MOST_CHARACTERS = 50;
 
 /**
- * The name of a file: the survey, what the file contains, and the minute in the reader's zone. Windows takes it: it has only letters, digits,
- * `-` and `_`, is none of the reserved names, such as `con`, and ends with its extension.
+ * The name of a file: the survey, what the file contains, and the minute in the reader's zone.
+ * Windows takes it: it has only letters, digits, `-` and `_`, is none of the reserved names, such
+ * as `con`, and ends with its extension.
  *
  * @param example its last part is the extension
  */
-export function fileName(survey: string, content: string, example: string, now = new Date()): string {
+export function fileName(
+  survey: string,
+  content: string,
+  example: string,
+  now = new Date(),
+): string {
   const words = survey
     .normalize('NFC')
     .toLowerCase()

@@ -6,7 +6,16 @@ import { dayAfter, dayIn } from './dates.ts';
 import { lastFileDay } from './last-files.ts';
 import { loaded } from './loaded.ts';
 import { formsOf, questionsOf } from './offers.ts';
-import { changed, cleared, describeFilters, filtersOf, hrefOf, isFiltered, viewOf, zoneOf } from './selection.ts';
+import {
+  changed,
+  cleared,
+  describeFilters,
+  filtersOf,
+  hrefOf,
+  isFiltered,
+  viewOf,
+  zoneOf,
+} from './selection.ts';
 import type { Session } from './session.ts';
 import type { Summary } from './summaries.ts';
 import { TIME_ZONE, answers, date, filter as texts, participants } from './texts.ts';
@@ -27,7 +36,8 @@ export function selectionBar(
 ) {
   const { summaries, downloads, email } = session;
   const survey = selection.get('survey') ?? '';
-  const dayInput = (name: string) => html.input({ name, type: 'date', min: '1000-01-01', max: '9999-12-31' });
+  const dayInput = (name: string) =>
+    html.input({ name, type: 'date', min: '1000-01-01', max: '9999-12-31' });
   const since = dayInput('since');
   const until = dayInput('until');
   const userid = html.input({
@@ -47,11 +57,18 @@ export function selectionBar(
     });
   const zone = html.span('note');
   const from = (day: string, text: string) =>
-    button(text, () => change({ since: [day], until: [], timezone: [TIME_ZONE] }), { className: 'quiet' });
+    button(text, () => change({ since: [day], until: [], timezone: [TIME_ZONE] }), {
+      className: 'quiet',
+    });
   const last = lastFileDay(email, survey);
   const form = html.form(
     { noValidate: true, 'aria-label': texts.title },
-    html.div('fields', field(texts.since, since), field(texts.until, until), field(texts.participant, userid)),
+    html.div(
+      'fields',
+      field(texts.since, since),
+      field(texts.until, until),
+      field(texts.participant, userid),
+    ),
     html.div(
       'buttons',
       from(dayAfter(dayIn(TIME_ZONE), -6), texts.week),
@@ -78,7 +95,8 @@ export function selectionBar(
     const { node } = loaded(
       () =>
         summaries.get(params, now, zoneOf(selection)).catch((error: unknown) => {
-          if (error instanceof ApiError && error.code === 'no_responses') return undefined; // the view says so
+          // the view says so
+          if (error instanceof ApiError && error.code === 'no_responses') return undefined;
           throw error;
         }),
       (found) => {

@@ -23,7 +23,9 @@ import { updateView } from './update/view.ts';
 /** The form to choose a file, how to get it, and whom it leaves out. */
 export function downloadView({ session, selection, change, signal }: ViewContext): HTMLElement {
   const { summaries, downloads, limits } = session;
-  /** What needs metadata that a limited key does not see. Treatment arms are computed from the seed. */
+  /**
+   * What needs metadata that a limited key does not see. Treatment arms are computed from the seed.
+   */
   const hidden = new Set([
     ...(limits?.metadata?.length === 0 ? ['metadata', 'require_metadata'] : []),
     ...(limits?.metadata?.includes('seed') === false ? ['arm'] : []),
@@ -40,7 +42,11 @@ export function downloadView({ session, selection, change, signal }: ViewContext
   const box = (name: keyof typeof texts.boxes) => {
     const { label, note, choices } = texts.boxes[name];
     const [, value = ''] = choices;
-    return option(html.input({ type: 'checkbox', name, value, checked: selection.get(name) === value }), label, note);
+    return option(
+      html.input({ type: 'checkbox', name, value, checked: selection.get(name) === value }),
+      label,
+      note,
+    );
   };
   const arm = html.input({
     name: 'arm',
@@ -109,7 +115,9 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     options.hidden = !isTable;
     for (const [name, row] of controls)
       row.hidden =
-        hidden.has(name) || !accepts.includes(name) || (isTable && WIDE_ONLY.includes(name) && !isWide(selection));
+        hidden.has(name) ||
+        !accepts.includes(name) ||
+        (isTable && WIDE_ONLY.includes(name) && !isWide(selection));
     preview.clear();
     preview.button.hidden = formatOf(selection) === 'ndjson';
     code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });
@@ -125,7 +133,10 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     void downloads.start(downloadRequestOf(selection));
   });
   show();
-  const update = updateView((file) => void downloads.start(updateRequestOf(selection), file), signal);
+  const update = updateView(
+    (file) => void downloads.start(updateRequestOf(selection), file),
+    signal,
+  );
   return html.div({}, form, counts, preview.element, update, code.element);
 }
 

@@ -1,4 +1,7 @@
-/** The limits of a key: names, and numbers of names that are not told. What is absent does not limit. */
+/**
+ * The limits of a key: names, and numbers of names that are not told. What is absent does not
+ * limit.
+ */
 export interface Limits extends Readonly<
   Partial<Record<'surveys' | 'shortcodes' | 'questions' | 'metadata', readonly string[]>>
 > {

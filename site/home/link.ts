@@ -16,7 +16,8 @@ export function linkNotice(unused: Params, used: URLSearchParams): HTMLElement |
     if (used.has(name)) return texts.once;
     return name === 'since' || name === 'until' ? texts.notDay : texts.unknown;
   };
-  const row = ([name, value]: Params[number]) => html.li({}, html.bdi({}, cut(`${name}=${value}`, 200)), reason(name));
+  const row = ([name, value]: Params[number]) =>
+    html.li({}, html.bdi({}, cut(`${name}=${value}`, 200)), reason(name));
   return html.div(
     { className: 'cut', role: 'alert' },
     html.p({}, texts.title),

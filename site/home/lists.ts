@@ -59,10 +59,24 @@ interface SearchableListOptions<T> {
 
 /** A list with a search field, if it is long. */
 export function searchableList<T>(options: SearchableListOptions<T>): HTMLElement[] {
-  const { items, row, list, frame = list, words, texts: own, beside, memory = { query: '', shown: 0 } } = options;
+  const {
+    items,
+    row,
+    list,
+    frame = list,
+    words,
+    texts: own,
+    beside,
+    memory = { query: '', shown: 0 },
+  } = options;
   if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list, memory)];
   const head = [...list.children];
-  const input = html.input({ type: 'search', autocomplete: 'off', spellcheck: false, value: memory.query });
+  const input = html.input({
+    type: 'search',
+    autocomplete: 'off',
+    spellcheck: false,
+    value: memory.query,
+  });
   const found = html.p({ className: 'note', role: 'status' });
   const more = html.div({});
   const folded = items.map((item) => fold(words(item)));
@@ -91,4 +105,5 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
 }
 
 /** Without case and accents. */
-const fold = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().trim();
+const fold = (text: string) =>
+  text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().trim();

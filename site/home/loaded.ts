@@ -18,7 +18,10 @@ export function loaded<T>(
   request: () => Promise<T>,
   render: (value: T) => (Node | string | undefined)[],
   signal: AbortSignal,
-  { loading = () => page.loading, done = () => '' }: Partial<Record<'loading' | 'done', () => string>> = {},
+  {
+    loading = () => page.loading,
+    done = () => '',
+  }: Partial<Record<'loading' | 'done', () => string>> = {},
 ): Loaded {
   const state = html.p({ className: 'state', role: 'status' });
   const tryAgain = () => {

@@ -3,7 +3,10 @@ import { lists as texts } from './texts.ts';
 
 const SHORT = 300;
 const SHORT_LINES = 6;
-/** The most characters shown. Chromium lays them out in 0.1 s; a megabyte in a script without a font took 6 minutes. */
+/**
+ * The most characters shown. Chromium lays them out in 0.1 s; a megabyte in a script without a font
+ * took 6 minutes.
+ */
 const LONG = 10_000;
 
 /**
@@ -16,7 +19,10 @@ export function cut(text: string, length = SHORT, lines = SHORT_LINES): string {
   return beginning === text ? text : `${beginning.replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** A text from the API, of any length and content: its beginning, and a button to show the rest, up to 10,000 characters. */
+/**
+ * A text from the API, of any length and content: its beginning, and a button to show the rest, up
+ * to 10,000 characters.
+ */
 export function longText(text: string): HTMLElement {
   const beginning = cut(text);
   const body = html.bdi('text', beginning);

@@ -37,7 +37,9 @@ document.body.append(
 function show(problem?: string): void {
   const place = document.activeElement?.closest('nav') ? '[aria-current]' : 'h1';
   render(problem);
-  main.querySelector<HTMLElement>(problem === undefined ? place : '#key')?.focus({ preventScroll: true });
+  main
+    .querySelector<HTMLElement>(problem === undefined ? place : '#key')
+    ?.focus({ preventScroll: true });
 }
 
 /** Shows what the URL names, one survey or all of them; without a key, the form to enter one. */
@@ -110,11 +112,13 @@ function forgetAll(): void {
 }
 
 addEventListener('popstate', () => show());
-// Links to other views do not load the page again, which would lose the key. Links within a view do not change the URL.
+// Links to other views do not load the page again, which would lose the key. Links within a view do
+// not change the URL.
 document.addEventListener('click', (event) => {
   const link = (event.target as Element).closest('a');
   if (!link || link.download || link.origin !== location.origin || link.pathname !== '/') return;
-  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+    return;
   event.preventDefault();
   if (link.hash === '') {
     history.pushState(null, '', link.href);
@@ -125,7 +129,8 @@ document.addEventListener('click', (event) => {
   target.scrollIntoView();
   target.focus({ preventScroll: true });
 });
-// The second click of a double click would start another download, or press the button that has moved under the pointer.
+// The second click of a double click would start another download, or press the button that has
+// moved under the pointer.
 document.addEventListener(
   'click',
   (event) => {

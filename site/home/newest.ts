@@ -27,15 +27,26 @@ export function newestView({ session, selection, signal }: ViewContext): HTMLEle
   const answers = (after?: string) =>
     loaded(
       async () => {
-        const wanted = { missing: '404', order: 'desc', pageSize: `${PAGE_SIZE}`, ...(after && { after }) };
+        const wanted = {
+          missing: '404',
+          order: 'desc',
+          pageSize: `${PAGE_SIZE}`,
+          ...(after && { after }),
+        };
         const params: Params = [...filtersOf(selection), ...Object.entries(wanted)];
-        const { responses: rows } = await session.api.json<{ responses: Answer[] }>('/responses', params, signal);
+        const { responses: rows } = await session.api.json<{ responses: Answer[] }>(
+          '/responses',
+          params,
+          signal,
+        );
         const forms = await formsOf(session, selection.get('survey') ?? '', signal);
         return { rows, titles: new Map(forms.map(({ value, label }) => [value, label])) };
       },
       ({ rows, titles }) => {
         const last = rows.length === PAGE_SIZE ? rows.at(-1) : undefined;
-        const groups = [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) => group(userid, of, titles));
+        const groups = [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) =>
+          group(userid, of, titles),
+        );
         return [html.ul('people', ...groups), last && more(last.token)];
       },
       signal,
@@ -55,7 +66,11 @@ export function newestView({ session, selection, signal }: ViewContext): HTMLEle
 }
 
 /** A participant's answers. @param titles of the forms, by shortcode */
-function group(userid: string, answers: readonly Answer[], titles: ReadonlyMap<string, string>): HTMLElement {
+function group(
+  userid: string,
+  answers: readonly Answer[],
+  titles: ReadonlyMap<string, string>,
+): HTMLElement {
   const forms = new Set(answers.map(({ shortcode }) => titles.get(shortcode) ?? shortcode));
   const names = [...forms].flatMap((form, i) => [i === 0 ? '' : ', ', html.bdi({}, cut(form, 60))]);
   return html.li(
@@ -69,10 +84,16 @@ function group(userid: string, answers: readonly Answer[], titles: ReadonlyMap<s
   );
 }
 
-function answerRow({ timestamp, question_text, response, translated_response }: Answer): HTMLElement {
+function answerRow({
+  timestamp,
+  question_text,
+  response,
+  translated_response,
+}: Answer): HTMLElement {
   const textOf = (text: string) => (text === '' ? html.p('note', texts.empty) : longText(text));
   const shown = translated_response ?? response;
-  const original = shown === response ? undefined : html.div('note', texts.translated, ' ', textOf(response));
+  const original =
+    shown === response ? undefined : html.div('note', texts.translated, ' ', textOf(response));
   return html.li(
     {},
     html.div({}, html.div('note', longText(question_text)), html.div({}, textOf(shown), original)),

@@ -10,35 +10,62 @@ import type { FormVersion } from './surveys.ts';
 const SAMPLE = '100';
 
 /** The forms, with the titles of their newest versions. */
-export async function formsOf({ results }: Session, survey: string, signal: AbortSignal): Promise<Choice[]> {
+export async function formsOf(
+  { results }: Session,
+  survey: string,
+  signal: AbortSignal,
+): Promise<Choice[]> {
   const versions = await results.get<FormVersion[]>('/surveys', [], signal);
   const forms = new Map<string, Choice>();
   for (const { survey_name, shortcode, title } of versions) {
     if (survey_name === survey && !forms.has(shortcode))
-      forms.set(shortcode, { value: shortcode, label: title, note: title === shortcode ? '' : shortcode });
+      forms.set(shortcode, {
+        value: shortcode,
+        label: title,
+        note: title === shortcode ? '' : shortcode,
+      });
   }
   return [...forms.values()];
 }
 
-/** The questions with responses. A question that several forms ask is listed once: the API's filter selects all of them. */
-export async function questionsOf({ results }: Session, survey: string, signal: AbortSignal): Promise<Choice[]> {
-  const { questions } = await results.get<{ questions: Pick<Question, 'question_ref' | 'question_text'>[] }>(
-    '/responses/questions',
-    [['survey', survey]],
-    signal,
+/**
+ * The questions with responses. A question that several forms ask is listed once: the API's filter
+ * selects all of them.
+ */
+export async function questionsOf(
+  { results }: Session,
+  survey: string,
+  signal: AbortSignal,
+): Promise<Choice[]> {
+  const { questions } = await results.get<{
+    questions: Pick<Question, 'question_ref' | 'question_text'>[];
+  }>('/responses/questions', [['survey', survey]], signal);
+  const byRef = new Map(
+    questions.map((question) => [question.question_ref, question.question_text]),
   );
-  const byRef = new Map(questions.map((question) => [question.question_ref, question.question_text]));
-  return [...byRef].map(([value, text]) => ({ value, label: cut(text, 200, 1) || value, note: value }));
+  return [...byRef].map(([value, text]) => ({
+    value,
+    label: cut(text, 200, 1) || value,
+    note: value,
+  }));
 }
 
 /** The metadata keys that occur in the newest and in the oldest responses. */
-export async function metadataKeys({ results }: Session, survey: string, signal: AbortSignal): Promise<Choice[]> {
+export async function metadataKeys(
+  { results }: Session,
+  survey: string,
+  signal: AbortSignal,
+): Promise<Choice[]> {
   const pages = await Promise.all(
     ['desc', 'asc'].map((order) => {
       const query = Object.entries({ survey, pageSize: SAMPLE, order });
       return results.get<{ responses: { metadata: object | null }[] }>('/responses', query, signal);
     }),
   );
-  const keys = pages.flatMap(({ responses }) => responses.flatMap(({ metadata }) => Object.keys(metadata ?? {})));
-  return [...new Set(keys)].toSorted((a, b) => a.localeCompare(b)).map((key) => ({ value: key, label: key }));
+  const keys = pages.flatMap(({ responses }) =>
+    responses.flatMap(({ metadata }) => Object.keys(metadata ?? {})),
+  );
+  return [...new Set(keys)]
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((key) => ({ value: key, label: key }));
 }

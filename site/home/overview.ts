@@ -8,7 +8,12 @@ import type { ViewContext } from './survey.ts';
 import { date, number, overview as texts } from './texts.ts';
 
 /** When the selected answers came. The chart also has the days that are not selected. */
-export function overviewView({ session: { summaries }, selection, change, signal }: ViewContext): HTMLElement {
+export function overviewView({
+  session: { summaries },
+  selection,
+  change,
+  signal,
+}: ViewContext): HTMLElement {
   const params = filtersOf(selection);
   const allDays = filtersOf(changed(selection, { since: [], until: [] }));
   const zone = zoneOf(selection);
@@ -23,9 +28,11 @@ export function overviewView({ session: { summaries }, selection, change, signal
       all: await summaries.get(allDays, signal, zone),
     }),
     ({ selected: { first, last }, all: { days } }) => {
-      if (days.length === 0) return isFiltered(selection) ? [] : [html.p({}, texts.empty), button(texts.check, check)];
+      if (days.length === 0)
+        return isFiltered(selection) ? [] : [html.p({}, texts.empty), button(texts.check, check)];
       const range = [selection.get('since') ?? '', selection.get('until') ?? ''] as const;
-      const select = ([since, until]: readonly [string, string]) => change({ since: [since], until: [until] });
+      const select = ([since, until]: readonly [string, string]) =>
+        change({ since: [since], until: [until] });
       return [
         html.p({}, first && last ? texts.times(first, last) : '', ' ', texts.zone),
         daysChart(days, summaries.zoneFor(zone), range, select, signal),

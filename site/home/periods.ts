@@ -15,7 +15,8 @@ const ofDays = (count: number): Unit => ({
 });
 
 const ofMonths = (count: number): Unit => ({
-  index: (time) => Math.floor((new Date(time).getUTCFullYear() * 12 + new Date(time).getUTCMonth()) / count),
+  index: (time) =>
+    Math.floor((new Date(time).getUTCFullYear() * 12 + new Date(time).getUTCMonth()) / count),
   start: (index) => new Date(0).setUTCFullYear(0, index * count, 1),
 });
 
@@ -48,12 +49,14 @@ interface Periods {
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 
 /**
- * Adds up the numbers of days by the shortest unit that gives at most 100 periods, without gaps. A participant who answered on
- * several days of a period counts once for each.
+ * Adds up the numbers of days by the shortest unit that gives at most 100 periods, without gaps. A
+ * participant who answered on several days of a period counts once for each.
  *
  * @param days not empty; `day` is YYYY-MM-DD
  */
-export function toPeriods(days: readonly ({ readonly day: string } & Readonly<Record<Measure, number>>)[]): Periods {
+export function toPeriods(
+  days: readonly ({ readonly day: string } & Readonly<Record<Measure, number>>)[],
+): Periods {
   const times = days.map(({ day }) => Date.parse(day));
   const units = Object.entries(UNITS) as [UnitName, Unit][];
   for (const [unit, { index, start }] of units) {
@@ -77,7 +80,10 @@ export function toPeriods(days: readonly ({ readonly day: string } & Readonly<Re
   throw new RangeError('A time is not within 10,000 years.');
 }
 
-/** A scale from 0 to a round number that is not below `most`, in at most four equal steps. @returns its numbers */
+/**
+ * A scale from 0 to a round number that is not below `most`, in at most four equal steps. @returns
+ * its numbers
+ */
 export function scaleTo(most: number): readonly number[] {
   const power = 10 ** Math.floor(Math.log10(most));
   const step = Math.max(1, power * ([0.5, 1, 2].find((part) => part * power * 4 >= most) ?? 5));

@@ -13,7 +13,9 @@ const COLUMNS = 100;
 const CELL_LENGTH = 80;
 /** Columns that few people read. They are shown on request. */
 const TECHNICAL = new Set(
-  'parent_surveyid parent_shortcode surveyid flowid attempts question_idx metadata pageid ad_id'.split(' '),
+  'parent_surveyid parent_shortcode surveyid flowid attempts question_idx metadata pageid ad_id'.split(
+    ' ',
+  ),
 );
 
 interface Preview {
@@ -56,18 +58,25 @@ export function previewView(
       const [header = [], ...rows] = records;
       const all = isWhole ? rows.length : rowsOf(selection());
       state.textContent = `${texts.found(rows.length, all, header.length)} ${texts.cut(COLUMNS, header.length)}`;
-      content.replaceChildren(...rowsView(header, rows, new URLSearchParams(params).has('numbers', 'true')));
+      content.replaceChildren(
+        ...rowsView(header, rows, new URLSearchParams(params).has('numbers', 'true')),
+      );
     } catch (error) {
       if (!current.aborted) state.textContent = `${texts.show}: ${explain(error)}`;
     }
   };
-  /** The number of rows of the file; undefined for a wide one, in which a participant can have several. */
+  /**
+   * The number of rows of the file; undefined for a wide one, in which a participant can have
+   * several.
+   */
   const rowsOf = (chosen: URLSearchParams) =>
     isWide(chosen) ? undefined : summaries.known(countedOf(chosen), zoneOf(chosen))?.responses;
   return { button: button(texts.show, show), element: html.div('preview', state, content), clear };
 }
 
-/** Reads the header and the first rows of a CSV file, then cancels it, so that the service stops. */
+/**
+ * Reads the header and the first rows of a CSV file, then cancels it, so that the service stops.
+ */
 async function firstRecords({ body }: Response): Promise<{ records: Cells[]; isWhole: boolean }> {
   const decoder = new TextDecoder();
   const records: Cells[] = [];
@@ -80,14 +89,22 @@ async function firstRecords({ body }: Response): Promise<{ records: Cells[]; isW
 
 type Cells = readonly (string | null)[];
 
-/** A table that scrolls beside the participants. It must be reachable with the keyboard. @param hasNumbers whether numbers are cells with numbers */
+/**
+ * A table that scrolls beside the participants. It must be reachable with the keyboard. @param
+ * hasNumbers whether numbers are cells with numbers
+ */
 function rowsView(header: Cells, rows: readonly Cells[], hasNumbers: boolean): HTMLElement[] {
   const short = (cell: string | null) => cut(cell ?? '', CELL_LENGTH, 1);
   const places = header.map((_, i) => i).slice(0, COLUMNS);
   const isTechnical = (i: number) => TECHNICAL.has(header[i] ?? '');
   const hidden = places.filter(isTechnical);
   const userid = header.indexOf('userid');
-  const frame = html.div({ className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': texts.label });
+  const frame = html.div({
+    className: 'scroll',
+    tabIndex: 0,
+    role: 'group',
+    'aria-label': texts.label,
+  });
   const show = (shown: readonly number[]) => {
     const order = [userid, ...shown.filter((i) => i !== userid)].filter((i) => i >= 0);
     const isNumber = header.map(

@@ -42,7 +42,11 @@ export function questionsView({ session, selection, change, signal }: ViewContex
       const counts = await summaries.get(params, signal, zoneOf(selection));
       const forms = await formsOf(session, selection.get('survey') ?? '', signal);
       const all = [...params, ...columns];
-      const { questions } = await results.get<{ questions: Question[] }>('/responses/questions', all, signal);
+      const { questions } = await results.get<{ questions: Question[] }>(
+        '/responses/questions',
+        all,
+        signal,
+      );
       const titles = new Map(forms.map(({ value, label }) => [value, label]));
       const participants = new Map(counts.forms.map((form) => [form.shortcode, form.participants]));
       return questions.map((question): Asked => {
@@ -54,7 +58,9 @@ export function questionsView({ session, selection, change, signal }: ViewContex
     (asked) => {
       const byColumn = Map.groupBy(asked, ({ question }) => question.column);
       const items = isMerged ? [...byColumn.values()] : asked.map((one) => [one]);
-      const firsts = new Set(isMerged ? [] : asked.filter(({ form }, i) => form !== asked[i - 1]?.form));
+      const firsts = new Set(
+        isMerged ? [] : asked.filter(({ form }, i) => form !== asked[i - 1]?.form),
+      );
       const row = (group: readonly Asked[]) => {
         const [first] = group as readonly [Asked];
         const detail = () => answeredView(session, [...params, ...columns], first.question, signal);
@@ -75,12 +81,18 @@ export function questionsView({ session, selection, change, signal }: ViewContex
       };
       const words = (group: readonly Asked[]) =>
         group
-          .map(({ question: { question_ref, question_text }, form }) => `${form} ${question_ref} ${question_text}`)
+          .map(
+            ({ question: { question_ref, question_text }, form }) =>
+              `${form} ${question_ref} ${question_text}`,
+          )
           .join(' ');
       const list = html.table({}, html.thead({}, headings(texts.columns)));
       const merge = select('columns', options.columns, selection.get('columns'));
-      merge.addEventListener('input', ({ target }) => change({ columns: [(target as HTMLSelectElement).value] }));
-      const isShared = new Set(asked.map(({ question }) => question.question_ref)).size < asked.length;
+      merge.addEventListener('input', ({ target }) =>
+        change({ columns: [(target as HTMLSelectElement).value] }),
+      );
+      const isShared =
+        new Set(asked.map(({ question }) => question.question_ref)).size < asked.length;
       return [
         html.p('note', texts.note),
         isShared ? merge : undefined,
@@ -89,12 +101,17 @@ export function questionsView({ session, selection, change, signal }: ViewContex
     },
     signal,
   );
-  const codebook = () => downloads.start(downloadRequestOf(changed(selection, { format: ['codebook'] })));
+  const codebook = () =>
+    downloads.start(downloadRequestOf(changed(selection, { format: ['codebook'] })));
   return html.div('questions', button(texts.codebook, codebook, { className: 'quiet' }), node);
 }
 
 const formRow = ({ form, all }: Asked): HTMLElement =>
-  html.tr('form', html.th({ scope: 'rowgroup' }, html.bdi({}, cut(form, 120, 1))), html.td({}, people(all)));
+  html.tr(
+    'form',
+    html.th({ scope: 'rowgroup' }, html.bdi({}, cut(form, 120, 1))),
+    html.td({}, people(all)),
+  );
 
 /** How many of the form's participants answered a question. */
 function answeredBy(
@@ -103,7 +120,10 @@ function answeredBy(
 ): (Node | undefined)[] {
   const share = participants / all;
   // Someone who answers again is one participant.
-  const counts = [people(participants), ...(responses === participants ? [] : [answers(responses)])];
+  const counts = [
+    people(participants),
+    ...(responses === participants ? [] : [answers(responses)]),
+  ];
   if (participants < all) counts.push(texts.others(all - participants));
   return [
     hasForm ? html.span('note', html.bdi({}, cut(form, 120, 1))) : undefined,

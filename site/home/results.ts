@@ -3,7 +3,10 @@ import type { Api, Params } from './api.ts';
 /** How long a result is used again, in milliseconds. */
 const FRESH = 60_000;
 
-/** Results of the API, for all views. A count of millions takes seconds, so the same one is requested at most once a minute. */
+/**
+ * Results of the API, for all views. A count of millions takes seconds, so the same one is
+ * requested at most once a minute.
+ */
 export interface Results {
   /**
    * Requests JSON, or returns what has arrived in the last minute.
@@ -71,7 +74,8 @@ export function createResults({ json }: Pick<Api, 'json'>): Results {
       signal.throwIfAborted();
       const address = addressOf(path, params);
       const last = requests.get(address);
-      const request = last && performance.now() - last.arrived < FRESH ? last : start(address, path, params);
+      const request =
+        last && performance.now() - last.arrived < FRESH ? last : start(address, path, params);
       use(request, signal);
       const result = await request.result;
       signal.throwIfAborted();

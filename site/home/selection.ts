@@ -6,8 +6,9 @@ import { fileName } from './file-name.ts';
 import { TIME_ZONE, form, options as lists, selection as texts, views } from './texts.ts';
 
 /*
- * What the page shows and downloads of a survey, as in the query string of its URL: the view, the filters, and the options of the file,
- * never the key. The names are those of the API, except that `since` and `until` are days, both included, in the zone `timezone`.
+ * What the page shows and downloads of a survey, as in the query string of its URL: the view, the
+ * filters, and the options of the file, never the key. The names are those of the API, except that
+ * `since` and `until` are days, both included, in the zone `timezone`.
  */
 
 export type View = keyof typeof views;
@@ -42,7 +43,12 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
     format: 'other',
     accepts: [...TABLE, ...WIDE_ONLY, 'codebook'],
   },
-  csv: { path: '/responses/csv', file: 'responses.csv', format: 'csv', accepts: [...TABLE, ...WIDE] },
+  csv: {
+    path: '/responses/csv',
+    file: 'responses.csv',
+    format: 'csv',
+    accepts: [...TABLE, ...WIDE],
+  },
   codebook: {
     path: '/responses/questions',
     file: 'codebook.csv',
@@ -78,7 +84,10 @@ const CHECKS = new Map<string, (value: string) => boolean>([
   ...['survey', 'userid', ...LISTS].map((name) => [name, () => true] as const),
 ]);
 
-/** Appends a value that is not the default. @returns false for what is not a value of the parameter, or a second one */
+/**
+ * Appends a value that is not the default. @returns false for what is not a value of the parameter,
+ * or a second one
+ */
 function append(selection: URLSearchParams, name: string, value: string): boolean {
   const choices = CHOICES.get(name);
   if (value.trim() === '' || value === choices?.[0]) return true;
@@ -96,9 +105,15 @@ export function selectionOf(link: URLSearchParams): { selection: URLSearchParams
 }
 
 /** A selection with other values for some parameters. Days without a time zone are the reader's. */
-export function changed(selection: URLSearchParams, values: Readonly<Record<string, readonly string[]>>) {
-  const result = new URLSearchParams([...selection].filter(([name]) => !Object.hasOwn(values, name)));
-  for (const [name, list] of Object.entries(values)) for (const value of list) append(result, name, value);
+export function changed(
+  selection: URLSearchParams,
+  values: Readonly<Record<string, readonly string[]>>,
+) {
+  const result = new URLSearchParams(
+    [...selection].filter(([name]) => !Object.hasOwn(values, name)),
+  );
+  for (const [name, list] of Object.entries(values))
+    for (const value of list) append(result, name, value);
   const hasDays = result.has('since') || result.has('until');
   if (!hasDays) result.delete('timezone');
   else if (!result.has('timezone')) result.set('timezone', TIME_ZONE);
@@ -109,14 +124,17 @@ export function changed(selection: URLSearchParams, values: Readonly<Record<stri
 export const hrefOf = (selection: URLSearchParams): string => `/?${selection}`;
 
 /** The same view and survey without filters, and without options of the file. */
-export const cleared = (selection: URLSearchParams) => new URLSearchParams(pickFrom(selection, ['survey', 'view']));
+export const cleared = (selection: URLSearchParams) =>
+  new URLSearchParams(pickFrom(selection, ['survey', 'view']));
 
 export const viewOf = (selection: URLSearchParams) => (selection.get('view') ?? 'overview') as View;
 /** The time zone of the selection's days. */
-export const zoneOf = (selection: URLSearchParams): string => selection.get('timezone') ?? TIME_ZONE;
+export const zoneOf = (selection: URLSearchParams): string =>
+  selection.get('timezone') ?? TIME_ZONE;
 
 /** The name of the selection's format. */
-export const formatOf = (selection: URLSearchParams) => (selection.get('format') ?? 'xlsx') as FormatName;
+export const formatOf = (selection: URLSearchParams) =>
+  (selection.get('format') ?? 'xlsx') as FormatName;
 
 /** Whether the table has one row per participant. */
 export const isWide = (selection: URLSearchParams): boolean =>
@@ -126,7 +144,8 @@ const pickFrom = (selection: URLSearchParams, names: readonly string[]): Params 
   [...selection].filter(([name]) => names.includes(name));
 
 /** Whether the selection is only a part of the survey. */
-export const isFiltered = (selection: URLSearchParams): boolean => pickFrom(selection, FILTERS).length > 0;
+export const isFiltered = (selection: URLSearchParams): boolean =>
+  pickFrom(selection, FILTERS).length > 0;
 
 /** The survey and the filters, as the API's parameters. */
 export function filtersOf(selection: URLSearchParams): Params {
@@ -154,18 +173,25 @@ export const countedOf = (selection: URLSearchParams): Params => [
  * @param selection with `survey`
  * @returns file: its name in the example programs
  */
-export function downloadRequestOf(selection: URLSearchParams): DownloadRequest & { readonly file: string } {
+export function downloadRequestOf(
+  selection: URLSearchParams,
+): DownloadRequest & { readonly file: string } {
   const name = formatOf(selection);
   const { path, file, format, accepts, adds = [] } = FORMATS[name];
   const isTable = accepts.includes('layout');
   const options = pickFrom(selection, accepts).filter(
-    ([option]) => option !== 'numbers' && (isWide(selection) || !isTable || !WIDE_ONLY.includes(option)),
+    ([option]) =>
+      option !== 'numbers' && (isWide(selection) || !isTable || !WIDE_ONLY.includes(option)),
   );
-  // Spreadsheets calculate with the answers of participants, rather than with a list of answers to all questions.
-  if (name === 'xlsx' && isWide(selection) && !selection.has('numbers')) options.push(['numbers', 'true']);
+  // Spreadsheets calculate with the answers of participants, rather than with a list of answers to
+  // all questions.
+  if (name === 'xlsx' && isWide(selection) && !selection.has('numbers'))
+    options.push(['numbers', 'true']);
   const survey = selection.get('survey') ?? '';
   const layout = isWide(selection) ? 'wide' : 'long';
-  const content = [isTable ? layout : name, ...(isFiltered(selection) ? ['filtered'] : [])].join('_');
+  const content = [isTable ? layout : name, ...(isFiltered(selection) ? ['filtered'] : [])].join(
+    '_',
+  );
   return {
     survey,
     path,
@@ -179,19 +205,28 @@ export function downloadRequestOf(selection: URLSearchParams): DownloadRequest &
 
 /** The whole CSV file in the long layout, to bring an older one up to date. */
 export function updateRequestOf(selection: URLSearchParams): DownloadRequest {
-  const whole = new URLSearchParams([...pickFrom(selection, ['survey', ...FILTERS, 'metadata']), ['format', 'csv']]);
-  return { ...downloadRequestOf(whole), format: 'other' }; // it cannot be continued after the page is closed
+  const whole = new URLSearchParams([
+    ...pickFrom(selection, ['survey', ...FILTERS, 'metadata']),
+    ['format', 'csv'],
+  ]);
+  // it cannot be continued after the page is closed
+  return { ...downloadRequestOf(whole), format: 'other' };
 }
 
 /** The filters of a selection in words. */
 export function describeFilters(selection: URLSearchParams): string[] {
   const [since, until] = [selection.get('since'), selection.get('until')];
   const days = since || until ? [texts.days(since, until, zoneOf(selection))] : [];
-  const names = (['shortcode', 'question_ref', 'userid'] as const).filter((name) => selection.has(name));
+  const names = (['shortcode', 'question_ref', 'userid'] as const).filter((name) =>
+    selection.has(name),
+  );
   return [...days, ...names.map((name) => texts[name](selection.getAll(name)))];
 }
 
-/** What distinguishes a file from others of its survey: the format, the layout, the filters and the options. */
+/**
+ * What distinguishes a file from others of its survey: the format, the layout, the filters and the
+ * options.
+ */
 function describe(selection: URLSearchParams, options: Params): string {
   const labels: Readonly<
     Record<string, { readonly label: string; readonly choices?: Readonly<Record<string, string>> }>
@@ -211,5 +246,7 @@ function describe(selection: URLSearchParams, options: Params): string {
         ]
       : [];
   });
-  return [form.formats[name].label, ...table, ...describeFilters(selection), ...described].join(' · ');
+  return [form.formats[name].label, ...table, ...describeFilters(selection), ...described].join(
+    ' · ',
+  );
 }

@@ -41,7 +41,9 @@ export interface LeftOut {
   readonly userids: readonly string[];
 }
 
-/** The numbers of surveys. Days begin in a time zone or, if the service does not know it, in UTC. */
+/**
+ * The numbers of surveys. Days begin in a time zone or, if the service does not know it, in UTC.
+ */
 export interface Summaries {
   /**
    * Counts responses. A survey without any has zero. The numbers can be a minute old.
@@ -78,7 +80,8 @@ export function createSummaries(results: Results): Summaries {
         return await results.get<Summary>(PATH, inZone(params, zone), signal);
       } catch (error) {
         // The database does not know every zone that browsers know.
-        if (used === 'UTC' || !(error instanceof ApiError && error.message.startsWith('timezone '))) throw error;
+        if (used === 'UTC' || !(error instanceof ApiError && error.message.startsWith('timezone ')))
+          throw error;
         unknown.add(zone);
         return results.get<Summary>(PATH, inZone(params, zone), signal);
       }

@@ -17,7 +17,10 @@ export interface ViewContext {
   readonly session: Session;
   /** With `survey`. */
   readonly selection: URLSearchParams;
-  /** Changes parameters. The view is created again, except that of downloads if no filter changes. @returns the new selection */
+  /**
+   * Changes parameters. The view is created again, except that of downloads if no filter changes.
+   * @returns the new selection
+   */
   readonly change: (values: Readonly<Record<string, readonly string[]>>) => URLSearchParams;
   readonly signal: AbortSignal;
 }
@@ -29,14 +32,25 @@ const VIEWS: Readonly<Record<View, (context: ViewContext) => HTMLElement>> = {
   download: downloadView,
 };
 
-/** One survey: what is selected of it, and a view of that. @param link the query string of the URL, with `survey` */
-export function surveyView(session: Session, link: URLSearchParams, signal: AbortSignal): HTMLElement {
+/**
+ * One survey: what is selected of it, and a view of that. @param link the query string of the URL,
+ * with `survey`
+ */
+export function surveyView(
+  session: Session,
+  link: URLSearchParams,
+  signal: AbortSignal,
+): HTMLElement {
   const { selection: initial, unused } = selectionOf(link);
   let selection = initial;
   let view = new AbortController();
   const content = html.section({ 'aria-label': views[viewOf(selection)] });
-  const tabs = (Object.keys(VIEWS) as View[]).map((name) => ({ name, node: html.a({}, views[name]) }));
-  for (const { name, node } of tabs) if (name === viewOf(selection)) node.setAttribute('aria-current', 'page');
+  const tabs = (Object.keys(VIEWS) as View[]).map((name) => ({
+    name,
+    node: html.a({}, views[name]),
+  }));
+  for (const { name, node } of tabs)
+    if (name === viewOf(selection)) node.setAttribute('aria-current', 'page');
 
   const showLinks = () => {
     for (const { name, node } of tabs) node.href = hrefOf(changed(selection, { view: [name] }));
@@ -46,13 +60,16 @@ export function surveyView(session: Session, link: URLSearchParams, signal: Abor
     view = new AbortController();
     const current = AbortSignal.any([view.signal, signal]);
     bar.count(current);
-    content.replaceChildren(VIEWS[viewOf(selection)]({ session, selection, change, signal: current }));
+    content.replaceChildren(
+      VIEWS[viewOf(selection)]({ session, selection, change, signal: current }),
+    );
   };
   let timer = 0;
   function change(values: Readonly<Record<string, readonly string[]>>): URLSearchParams {
     const before = String(filtersOf(selection));
     selection = changed(selection, values);
-    history.replaceState(null, '', hrefOf(selection)); // what was not understood stays in the URL until then
+    // what was not understood stays in the URL until then
+    history.replaceState(null, '', hrefOf(selection));
     showLinks();
     bar.show(selection);
     // The form of a file follows its own changes.

@@ -7,7 +7,15 @@ import { SEARCHABLE, searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
-import { LANGUAGE, answers, formName, moment, page, participants, surveys as texts } from './texts.ts';
+import {
+  LANGUAGE,
+  answers,
+  formName,
+  moment,
+  page,
+  participants,
+  surveys as texts,
+} from './texts.ts';
 
 /** How many of a survey's forms are named in the list. */
 const FORMS_NAMED = 3;
@@ -74,7 +82,9 @@ export function surveysView(
   /** Where the user was when the list was left. */
   const returnToPlace = () => {
     scrollTo({ top: place.scroll, behavior: 'instant' });
-    [...node.querySelectorAll('a')].find(({ search }) => search === place.opened)?.focus({ preventScroll: true });
+    [...node.querySelectorAll('a')]
+      .find(({ search }) => search === place.opened)
+      ?.focus({ preventScroll: true });
     place.opened = '';
     addEventListener('scroll', () => (place.scroll = scrollY), { signal });
     addEventListener('pagehide', keepPlace, { signal });
@@ -95,7 +105,15 @@ export function surveysView(
       const show = () => {
         const list = html.ul('surveys');
         box.replaceChildren(
-          ...searchableList({ items: SORTS[place.sort](items), row, list, words, texts, beside: sort, memory: place }),
+          ...searchableList({
+            items: SORTS[place.sort](items),
+            row,
+            list,
+            words,
+            texts,
+            beside: sort,
+            memory: place,
+          }),
         );
       };
       const sort = select('sort', texts.sort, place.sort);
@@ -125,7 +143,10 @@ function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
       i === 0 ? ' ' : ', ',
       html.bdi({}, formName(cut(title, 60), cut(shortcode, 30))),
     ]);
-  const link = html.a({ href: `/?${new URLSearchParams({ survey: name })}` }, html.bdi({}, cut(name, 200)));
+  const link = html.a(
+    { href: `/?${new URLSearchParams({ survey: name })}` },
+    html.bdi({}, cut(name, 200)),
+  );
   const counts = html.p('counts');
   const showCounts = (...parts: (Node | string)[]) =>
     counts.replaceChildren(...parts.map((part) => html.span({}, part)));
@@ -147,14 +168,21 @@ function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
   count(node, name, ({ counts: result, error, retry }) => {
     if (result) {
       const { participants: people, responses, last } = result;
-      return showCounts(participants(people), answers(responses), last ? texts.last(moment(last)) : '');
+      return showCounts(
+        participants(people),
+        answers(responses),
+        last ? texts.last(moment(last)) : '',
+      );
     }
     const tryAgain = () => {
       link.focus(); // the button disappears
       showCounts(texts.counting);
       retry();
     };
-    return showCounts(texts.failed, button(page.retry, tryAgain, { className: 'quiet', title: explain(error) }));
+    return showCounts(
+      texts.failed,
+      button(page.retry, tryAgain, { className: 'quiet', title: explain(error) }),
+    );
   });
   return node;
 }

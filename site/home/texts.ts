@@ -1,6 +1,7 @@
 /*
- * Every text of the page, so that it can be translated: translate this file, shared/texts.ts, and the title and the note in
- * home.html. Names that come from the API (surveys, forms, questions) are not translated.
+ * Every text of the page, so that it can be translated: translate this file, shared/texts.ts, and
+ * the title and the note in home.html. Names that come from the API (surveys, forms, questions) are
+ * not translated.
  */
 
 import type { Limits } from './limits.ts';
@@ -26,22 +27,33 @@ const days = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeZone: 
 /** A day: 1 Mar 2026. @param day YYYY-MM-DD */
 export const date = (day: string) => days.format(new Date(`${day}T00:00Z`));
 
-const ranges = new Intl.DateTimeFormat(LANGUAGE, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+const ranges = new Intl.DateTimeFormat(LANGUAGE, {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
 
 /** A month: March 2026. @param day YYYY-MM-DD, in the month */
 const month = (day: string) => months.format(new Date(`${day}T00:00Z`));
-const months = new Intl.DateTimeFormat(LANGUAGE, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const months = new Intl.DateTimeFormat(LANGUAGE, {
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
 /** A year: 2026. @param day YYYY-MM-DD, in the year */
 const year = (day: string) => String(Number(day.slice(0, 4)));
 
 /** A number and what it counts: `1 answer`, `4,368 answers`. */
-const counted = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
+const counted = (count: number, one: string, many: string) =>
+  `${number(count)} ${count === 1 ? one : many}`;
 export const participants = (count: number) => counted(count, 'participant', 'participants');
 /** One participant's answer to one question, which the API calls a response. */
 export const answers = (count: number) => counted(count, 'answer', 'answers');
 
 /** A form. Its title and its shortcode are often the same. */
-export const formName = (title: string, shortcode: string) => (title === shortcode ? title : `${title} (${shortcode})`);
+export const formName = (title: string, shortcode: string) =>
+  title === shortcode ? title : `${title} (${shortcode})`;
 
 export const page = {
   name: 'Survey data',
@@ -66,17 +78,27 @@ export const key = {
     'This is not a complete key. A key starts with sres_ or sresl_, followed by 49 letters and digits. Copy all of it again.',
   wrong:
     'This key does not work here. It may have expired or been revoked, or it may belong to another service. Ask whoever gave it to you for a new one.',
-  revoked: 'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
+  revoked:
+    'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
   owner: (email: string) => `Key for ${email}`,
   expires: (at: string) => `(expires ${moment(at)})`,
   /** What a limited key sees. */
-  limits: ({ surveys, shortcodes, questions, without_questions, metadata, pageid, pseudonyms }: Limits) => {
+  limits: ({
+    surveys,
+    shortcodes,
+    questions,
+    without_questions,
+    metadata,
+    pageid,
+    pseudonyms,
+  }: Limits) => {
     const limits = [
       surveys && `only ${counted(surveys.length, 'survey', 'surveys')}`,
       shortcodes && `only ${counted(shortcodes.length, 'form', 'forms')}`,
       questions && `only ${counted(questions.length, 'question', 'questions')}`,
       without_questions && `without ${counted(without_questions, 'question', 'questions')}`,
-      metadata && (metadata.length === 0 ? 'no metadata' : `of the metadata only ${metadata.join(', ')}`),
+      metadata &&
+        (metadata.length === 0 ? 'no metadata' : `of the metadata only ${metadata.join(', ')}`),
       pageid === false && 'no page IDs',
       pseudonyms && 'pseudonyms in place of participant IDs',
     ];
@@ -108,7 +130,10 @@ export const surveys = {
   none: 'There are no surveys yet. A survey appears here as soon as it has a form.',
   order: 'The survey with the newest form comes first.',
   zone: TIMES,
-  sort: { label: 'Sort by', choices: { newest: 'newest form first', oldest: 'oldest form first', name: 'name' } },
+  sort: {
+    label: 'Sort by',
+    choices: { newest: 'newest form first', oldest: 'oldest form first', name: 'name' },
+  },
   label: 'Search by name or form',
   count: (count: number) => counted(count, 'survey', 'surveys'),
   forms: (forms: number, versions: number) =>
@@ -122,7 +147,12 @@ export const surveys = {
 export const survey = { all: '‹ All surveys', views: 'Views of this survey' };
 
 /** The views of a survey. */
-export const views = { overview: 'Overview', questions: 'Questions', answers: 'Answers', download: 'Download' };
+export const views = {
+  overview: 'Overview',
+  questions: 'Questions',
+  answers: 'Answers',
+  download: 'Download',
+};
 
 /** The bar that says what is selected, and the fields to change it. */
 export const filter = {
@@ -157,12 +187,14 @@ export const link = {
   notDay: ' is not a day.',
   once: ' was ignored: only one value is possible.',
   unknown: ' was not recognised.',
-  check: 'What you see may include more than the link was meant for. Check the selection before you download.',
+  check:
+    'What you see may include more than the link was meant for. Check the selection before you download.',
   noSurvey: 'The link names no survey.',
 };
 
 export const overview = {
-  times: (first: string, last: string) => `First answer ${moment(first)}, last answer ${moment(last)}.`,
+  times: (first: string, last: string) =>
+    `First answer ${moment(first)}, last answer ${moment(last)}.`,
   zone: TIMES,
   table: 'Numbers per day, as a table',
   columns: ['Day', 'Participants', 'Answers'],
@@ -187,9 +219,15 @@ export const chart = {
     `${measures[measure]} ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   most: (measure: keyof typeof measures, most: number) =>
     measure === 'participants' ? participants(most) : answers(most),
-  label: (measure: keyof typeof measures, each: string, [first, last, busiest]: readonly string[], most: number) =>
+  label: (
+    measure: keyof typeof measures,
+    each: string,
+    [first, last, busiest]: readonly string[],
+    most: number,
+  ) =>
     `${measures[measure]} ${each}, from ${first} to ${last}. Most: ${busiest}, with ${chart.most(measure, most)}.`,
-  numbers: (when: string, people: number, given: number) => `${when}: ${participants(people)}, ${answers(given)}`,
+  numbers: (when: string, people: number, given: number) =>
+    `${when}: ${participants(people)}, ${answers(given)}`,
   range: ([first, last]: readonly [string, string], given: number) =>
     `${ranges.formatRange(new Date(first), new Date(last))}: ${answers(given)}`,
 };
@@ -206,7 +244,8 @@ export const questions = {
   codebook: 'Download codebook',
   by: (share: number) => `${questions.share(share)} answered`,
   /** A share that is not rounded to 0% or 100%. */
-  share: (share: number) => (share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1)),
+  share: (share: number) =>
+    share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1),
 };
 
 export const answered = {
@@ -221,8 +260,10 @@ export const answered = {
   numbers: (least: number, median: number, most: number) =>
     `Smallest ${decimals.format(least)}, median ${decimals.format(median)}, largest ${decimals.format(most)}`,
   share: (count: number, share: number) => `${number(count)} (${questions.share(share)})`,
-  of: (count: number) => `Shares are of ${answers(count)}, the last from each participant, and rounded.`,
-  others: (count: number) => `${counted(count, 'other answer', 'other different answers')}, which may identify people`,
+  of: (count: number) =>
+    `Shares are of ${answers(count)}, the last from each participant, and rounded.`,
+  others: (count: number) =>
+    `${counted(count, 'other answer', 'other different answers')}, which may identify people`,
   show: 'Show them',
 };
 const decimals = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 6 });
@@ -289,13 +330,21 @@ export const form = {
   },
   /** The boxes, by parameter, with their values. The first is the default. */
   boxes: {
-    timing: { label: 'With times', note: 'Columns that say how long the answers took.', choices: ['false', 'true'] },
+    timing: {
+      label: 'With times',
+      note: 'Columns that say how long the answers took.',
+      choices: ['false', 'true'],
+    },
     numbers: {
       label: 'Numbers as text',
       note: 'Otherwise, the answers to a question that are all numbers are cells with numbers. IDs are always text.',
       choices: ['true', 'false'],
     },
-    codebook: { label: 'With the codebook as a second sheet', note: '', choices: ['false', 'true'] },
+    codebook: {
+      label: 'With the codebook as a second sheet',
+      note: '',
+      choices: ['false', 'true'],
+    },
   },
   arm: {
     label: 'Treatment arms',
@@ -304,11 +353,13 @@ export const form = {
   },
   counting: 'Counting…',
   none: 'No answers match. Change the selection.',
-  leftOut: (count: number) => `${participants(count)} ${count === 1 ? 'is' : 'are'} left out of the file:`,
+  leftOut: (count: number) =>
+    `${participants(count)} ${count === 1 ? 'is' : 'are'} left out of the file:`,
   /** Why participants are left out. @param rule the parameter. @param name its value */
   rule: (rule: string, name: string | null) =>
     rule === 'repeats' ? 'Took a form more than once:' : `Answers without “${name}”:`,
-  ids: (shown: number, all: number) => (shown < all ? `The first ${number(shown)} participant IDs` : 'Participant IDs'),
+  ids: (shown: number, all: number) =>
+    shown < all ? `The first ${number(shown)} participant IDs` : 'Participant IDs',
   idsLabel: 'participant IDs',
   download: 'Download file',
 };
@@ -324,7 +375,10 @@ export const selection = {
   shortcode: (values: readonly string[]) => counted(values.length, 'form', 'forms'),
   question_ref: (values: readonly string[]) => counted(values.length, 'question', 'questions'),
   userid: (values: readonly string[]) => `participant ${values[0]}`,
-  options: { arm: { label: 'Treatment arms' }, codebook: { label: 'Second sheet', choices: { true: 'codebook' } } },
+  options: {
+    arm: { label: 'Treatment arms' },
+    codebook: { label: 'Second sheet', choices: { true: 'codebook' } },
+  },
   filter: (label: string, values: readonly string[]) => {
     const others = values.length > 3 ? ` and ${number(values.length - 3)} more` : '';
     return `${label}: ${values.slice(0, 3).join(', ')}${others}`;
@@ -359,7 +413,8 @@ export const update = {
   /** Why a file is refused, by its kind. */
   others: {
     gz: 'This file is compressed. Unpack it, then drop the CSV file that is in it.',
-    workbook: 'This is an Excel workbook. Only a CSV file with one row per answer can be brought up to date.',
+    workbook:
+      'This is an Excel workbook. Only a CSV file with one row per answer can be brought up to date.',
     excel:
       'This file is “CSV for Excel”, which changes the data. Only the format “CSV” can be brought up to date: download it once.',
     wide: 'This file has one row per participant. Only a CSV file with one row per answer can be brought up to date.',
@@ -375,7 +430,8 @@ export const update = {
     `The columns of this file differ from the selection. Under “More columns”, choose ${keys.length === 0 ? 'none' : `exactly these: ${keys.join(', ')}`}. Then drop the file again.`,
   wider:
     'This file has answers that are not selected above. Choose the same dates, forms, questions and participant as when you downloaded it, then drop the file again.',
-  unreadable: 'The file cannot be read. It may have been changed, moved or deleted. Choose it again.',
+  unreadable:
+    'The file cannot be read. It may have been changed, moved or deleted. Choose it again.',
   changing: 'The answers keep changing while they are downloaded. Try again later.',
 };
 
@@ -412,7 +468,9 @@ export const choices = {
 };
 
 const unit = (name: 'second' | 'minute' | 'hour', value: number) =>
-  new Intl.NumberFormat(LANGUAGE, { style: 'unit', unit: name, unitDisplay: 'long' }).format(Math.ceil(value));
+  new Intl.NumberFormat(LANGUAGE, { style: 'unit', unit: name, unitDisplay: 'long' }).format(
+    Math.ceil(value),
+  );
 
 export const downloads = {
   region: 'Downloads',

@@ -1,4 +1,10 @@
-import type { HeaderObject, OpenAPIObject, ParameterObject, ResponseObject, SchemaObject } from 'openapi3-ts/oas31';
+import type {
+  HeaderObject,
+  OpenAPIObject,
+  ParameterObject,
+  ResponseObject,
+  SchemaObject,
+} from 'openapi3-ts/oas31';
 
 export type Description = OpenAPIObject;
 export type Schema = SchemaObject;
@@ -36,7 +42,9 @@ function resolve(root: unknown, node: unknown): unknown {
     );
   }
   if (Array.isArray(node)) return node.map((item) => resolve(root, item));
-  return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, resolve(root, value)]));
+  return Object.fromEntries(
+    Object.entries(node).map(([name, value]) => [name, resolve(root, value)]),
+  );
 }
 
 /** The operations, which are all GET, in the order of the description. */
@@ -55,19 +63,39 @@ export function operationsOf({ paths, security }: Description): Operation[] {
 
 /** The headers that every response of every operation has, by name. */
 export function commonHeaders(operations: readonly Operation[]): Record<string, Header> {
-  const all = operations.flatMap(({ responses }) => responses.map(([, { headers = {} }]) => headers));
+  const all = operations.flatMap(({ responses }) =>
+    responses.map(([, { headers = {} }]) => headers),
+  );
   const [first = {}, ...others] = all;
-  const common = Object.entries(first).filter(([name]) => others.every((headers) => name in headers));
+  const common = Object.entries(first).filter(([name]) =>
+    others.every((headers) => name in headers),
+  );
   return Object.fromEntries(common) as Record<string, Header>;
 }
 
 /** Describes a schema's type and bounds. */
 export function typeOf(schema: Schema): string {
-  const { type = 'any JSON', format, anyOf = [], items, minimum, maximum, maxItems, const: constant } = schema;
+  const {
+    type = 'any JSON',
+    format,
+    anyOf = [],
+    items,
+    minimum,
+    maximum,
+    maxItems,
+    const: constant,
+  } = schema;
   if (constant !== undefined) return JSON.stringify(constant);
   if (type === 'array')
     return `${typeOf((items ?? {}) as Schema)}; one per line${maxItems ? `, at most ${maxItems} times` : ''}`;
-  const formats = [format, ...anyOf.map((one) => (one as Schema).format)].filter(Boolean).join(' or ');
-  const range = minimum === undefined ? '' : maximum === undefined ? ` from ${minimum}` : ` ${minimum} to ${maximum}`;
+  const formats = [format, ...anyOf.map((one) => (one as Schema).format)]
+    .filter(Boolean)
+    .join(' or ');
+  const range =
+    minimum === undefined
+      ? ''
+      : maximum === undefined
+        ? ` from ${minimum}`
+        : ` ${minimum} to ${maximum}`;
   return `${[type].flat().join(' or ')}${formats && ` (${formats})`}${range}`;
 }

@@ -35,10 +35,16 @@ export function field(
       required ? html.span('required', 'required') : undefined,
       html.span('type', typeOf(schema)),
     ),
-    html.div('value', control, html.p({ className: 'note', id: `${id}-note` }, ...prose(description + byDefault))),
+    html.div(
+      'value',
+      control,
+      html.p({ className: 'note', id: `${id}-note` }, ...prose(description + byDefault)),
+    ),
   );
   const values = () =>
-    (schema.type === 'array' ? control.value.split('\n') : [control.value]).filter((value) => value !== '');
+    (schema.type === 'array' ? control.value.split('\n') : [control.value]).filter(
+      (value) => value !== '',
+    );
   return { row, pairs: () => values().map((value) => [name, value]) };
 }
 
@@ -49,7 +55,16 @@ function controlFor(schema: Schema, placeholder: string): Control {
     const options = choices.map((choice) => html.option({ value: String(choice) }, String(choice)));
     return html.select({}, html.option({ value: '' }, 'not set'), ...options);
   }
-  const plain = { autocapitalize: 'off', spellcheck: false, autocomplete: 'off', placeholder } as const;
+  const plain = {
+    autocapitalize: 'off',
+    spellcheck: false,
+    autocomplete: 'off',
+    placeholder,
+  } as const;
   if (schema.type === 'array') return html.textarea({ ...plain, rows: 1 });
-  return html.input({ ...plain, type: 'text', inputMode: schema.type === 'integer' ? 'numeric' : 'text' });
+  return html.input({
+    ...plain,
+    type: 'text',
+    inputMode: schema.type === 'integer' ? 'numeric' : 'text',
+  });
 }

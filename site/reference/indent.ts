@@ -1,4 +1,6 @@
-/** Indents JSON, even if it is truncated. Values are not parsed, so numbers keep all their digits. */
+/**
+ * Indents JSON, even if it is truncated. Values are not parsed, so numbers keep all their digits.
+ */
 export function indent(json: string): string {
   let depth = 0;
   return json.replace(/"(?:[^"\\]|\\.)*(?:"|$)|[{[]\s*[}\]]|[{}[\],:]|\s+/g, (token) => {

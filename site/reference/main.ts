@@ -30,7 +30,11 @@ function show(description: Description): void {
   const operations = operationsOf(description);
   const common = commonHeaders(operations);
   byId('intro').append(
-    html.details({}, html.summary({}, 'Headers of every response'), headerList(Object.entries(common))),
+    html.details(
+      {},
+      html.summary({}, 'Headers of every response'),
+      headerList(Object.entries(common)),
+    ),
   );
   for (const { name, description: about = '' } of tags) {
     const ofTag = operations.filter(({ tag }) => tag === name);
@@ -45,13 +49,17 @@ function show(description: Description): void {
     byId('contents').append(html.p({}, name), html.ul({}, ...links));
   }
   // The browser could not scroll to an element that did not exist yet.
-  if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  if (location.hash)
+    document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }
 
 try {
   show(await loadDescription());
 } catch (error) {
   byId('endpoints').append(
-    html.p({ className: 'cut', role: 'alert' }, `Cannot load the API reference: ${(error as Error).message}`),
+    html.p(
+      { className: 'cut', role: 'alert' },
+      `Cannot load the API reference: ${(error as Error).message}`,
+    ),
   );
 }

@@ -7,7 +7,10 @@ import { responsesView } from './responses.ts';
 import { resultView } from './result.ts';
 
 /** Extensions of files, by media type. */
-const EXTENSIONS: Readonly<Record<string, string>> = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'text/csv': 'csv',
+  'application/x-ndjson': 'ndjson',
+};
 
 /**
  * Shows an endpoint: its description, a form to try it, and its responses.
@@ -23,7 +26,9 @@ export function operationView(
   const { id, path, summary, description, needsKey, parameters } = operation;
   const fields = parameters.map((parameter) => field(parameter, id));
   const pairs = () => fields.flatMap((one) => one.pairs());
-  const fileType = Object.keys(operation.responses.find(([status]) => status === '200')?.[1].content ?? {})[0];
+  const fileType = Object.keys(
+    operation.responses.find(([status]) => status === '200')?.[1].content ?? {},
+  )[0];
   const isFile = fileType !== undefined && fileType !== 'application/json';
 
   const run = html.button({ type: 'submit', className: 'main' }, 'Send request');
@@ -45,7 +50,9 @@ export function operationView(
     return path + (query && `?${query}`);
   };
   const command = () => {
-    const file = isFile ? `${path.split('/').slice(3).join('-')}.${EXTENSIONS[fileType] ?? 'xlsx'}` : undefined;
+    const file = isFile
+      ? `${path.split('/').slice(3).join('-')}.${EXTENSIONS[fileType] ?? 'xlsx'}`
+      : undefined;
     return curlFor({ url: location.origin + path, pairs: pairs(), needsKey, file });
   };
   const showCommand = () => curl.show(command());

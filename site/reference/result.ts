@@ -6,7 +6,13 @@ import { indent } from './indent.ts';
 const CUT = 'Only the beginning of the response was read. The curl command gets all of it.';
 
 /** Shows a response: its status, headers and body. */
-export function resultView({ response, milliseconds, text, bytes, isWhole }: Preview): HTMLElement[] {
+export function resultView({
+  response,
+  milliseconds,
+  text,
+  bytes,
+  isWhole,
+}: Preview): HTMLElement[] {
   const isJson = response.headers.get('Content-Type')?.startsWith('application/json') === true;
   const body = copyable('Response body');
   body.show(isJson ? indent(text) : text, text);
@@ -19,7 +25,10 @@ export function resultView({ response, milliseconds, text, bytes, isWhole }: Pre
     html.details(
       {},
       html.summary({}, 'Headers'),
-      listing([...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'), 'Response headers'),
+      listing(
+        [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'),
+        'Response headers',
+      ),
     ),
     ...(isWhole ? [] : [html.p('cut', CUT)]),
     ...(text === '' ? [] : [body.element]),

@@ -7,7 +7,8 @@ const MOST_BYTES = 64_000_000;
 /**
  * Finds the ends of records while a file arrives.
  *
- * @param hasQuotes whether an LF between quotes belongs to a cell, as in CSV; in NDJSON every LF ends a record
+ * @param hasQuotes whether an LF between quotes belongs to a cell, as in CSV; in NDJSON every LF
+ * ends a record
  * @returns for each record that ends in the next chunk, the position after its LF
  */
 export function createRecordEnds(hasQuotes = true): (chunk: Uint8Array) => number[] {
@@ -18,10 +19,11 @@ export function createRecordEnds(hasQuotes = true): (chunk: Uint8Array) => numbe
     for (let i = 0; i < chunk.length; i++) {
       const byte = chunk[i];
       if (byte === QUOTE) {
-        // Quoted text begins at the start of a cell or, within it, with the second of two quotes. A stray quote begins none: it
-        // would hide the ends of all following records.
+        // Quoted text begins at the start of a cell or, within it, with the second of two quotes. A
+        // stray quote begins none: it would hide the ends of all following records.
         const previous = i === 0 ? last : chunk[i - 1];
-        isQuoted = hasQuotes && !isQuoted && (previous === LF || previous === COMMA || previous === QUOTE);
+        isQuoted =
+          hasQuotes && !isQuoted && (previous === LF || previous === COMMA || previous === QUOTE);
       } else if (byte === LF && !isQuoted) ends.push(i + 1);
     }
     last = chunk.at(-1) ?? last;
@@ -30,7 +32,8 @@ export function createRecordEnds(hasQuotes = true): (chunk: Uint8Array) => numbe
 }
 
 /**
- * Reads the complete records of a CSV file, each with its LF, in batches. What follows the last LF is left out.
+ * Reads the complete records of a CSV file, each with its LF, in batches. What follows the last LF
+ * is left out.
  *
  * @param file is never held as a whole; it is cancelled if not all records are taken
  * @param hasQuotes as in {@link createRecordEnds}
@@ -82,7 +85,9 @@ export function cellsOf(record: string): (string | null)[] {
     const comma = record.indexOf(',', at);
     at = comma < 0 ? record.length - 1 : comma;
     const cell = record.slice(start, at);
-    cells.push(cell.charCodeAt(0) === QUOTE ? cell.slice(1, -1).replaceAll('""', '"') : cell || null);
+    cells.push(
+      cell.charCodeAt(0) === QUOTE ? cell.slice(1, -1).replaceAll('""', '"') : cell || null,
+    );
   }
   return cells;
 }

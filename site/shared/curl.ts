@@ -9,7 +9,10 @@ interface Command {
   readonly file: string | undefined;
 }
 
-/** The request as a curl command for a POSIX shell. It contains no key, which would stay in the shell's history. */
+/**
+ * The request as a curl command for a POSIX shell. It contains no key, which would stay in the
+ * shell's history.
+ */
 export function curlFor({ url, pairs, needsKey, file }: Command): string {
   const lines = [
     'curl -sS --fail',
@@ -21,10 +24,14 @@ export function curlFor({ url, pairs, needsKey, file }: Command): string {
   return lines.join(' \\\n  ');
 }
 
-/** A terminal could obey a control character, and hide what an invisible one does, so a value with one is encoded. */
+/**
+ * A terminal could obey a control character, and hide what an invisible one does, so a value with
+ * one is encoded.
+ */
 const parameter = (name: string, value: string) =>
   /[\p{Cc}\p{Cf}]/u.test(value)
     ? `-d ${quote(`${name}=${encodeURIComponent(value)}`)}`
     : `--data-urlencode ${quote(`${name}=${value}`)}`;
 
-const quote = (text: string) => (/^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
+const quote = (text: string) =>
+  /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -12,7 +12,10 @@ type Tags = {
   ) => HTMLElementTagNameMap[Tag];
 };
 
-/** Creates elements: `html.p('note', text)`. The first argument is the properties or the class. Strings become text, never HTML. */
+/**
+ * Creates elements: `html.p('note', text)`. The first argument is the properties or the class.
+ * Strings become text, never HTML.
+ */
 export const html = new Proxy({} as Tags, {
   get:
     (_, tag: string) =>
@@ -29,7 +32,11 @@ export const html = new Proxy({} as Tags, {
 });
 
 /** A button. @param act called when it is clicked */
-export function button(text: string, act: () => unknown, properties: Properties<'button'> = {}): HTMLButtonElement {
+export function button(
+  text: string,
+  act: () => unknown,
+  properties: Properties<'button'> = {},
+): HTMLButtonElement {
   const node = html.button({ type: 'button', ...properties }, text);
   node.addEventListener('click', () => void act());
   return node;
@@ -78,7 +85,11 @@ export function copyable(label: string) {
  * @param what name of the text, for screen readers
  * @param label of the button
  */
-export function copyButton(text: () => string, what: string, label = texts.copy): HTMLButtonElement {
+export function copyButton(
+  text: () => string,
+  what: string,
+  label = texts.copy,
+): HTMLButtonElement {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text());

@@ -1,11 +1,15 @@
 /*
- * The key that is kept in this tab, in sessionStorage. Tabs that open meanwhile request it on a BroadcastChannel, which only pages of
- * this origin in this browser profile receive, and these run no script but ours. A key that is not kept is not sent.
+ * The key that is kept in this tab, in sessionStorage. Tabs that open meanwhile request it on a
+ * BroadcastChannel, which only pages of this origin in this browser profile receive, and these run
+ * no script but ours. A key that is not kept is not sent.
  */
 
 const NAME = 'key';
 
-type Message = { readonly ask: number } | { readonly to: number; readonly key: string } | { readonly forget: true };
+type Message =
+  | { readonly ask: number }
+  | { readonly to: number; readonly key: string }
+  | { readonly forget: true };
 
 /** Keeps the key in this tab, or forgets it. If the browser blocks storage, a reload loses it. */
 export function keepKey(key?: string): void {
@@ -24,13 +28,18 @@ export function keptKey(): string | null {
 }
 
 /**
- * Sends this tab's kept key to tabs that request it and, if it keeps none, requests one from the others.
+ * Sends this tab's kept key to tabs that request it and, if it keeps none, requests one from the
+ * others.
  *
  * @param on.key called with another tab's kept key
- * @param on.forget called if this tab keeps a key and another has forgotten its own: so must this one
+ * @param on.forget called if this tab keeps a key and another has forgotten its own: so must this
+ * one
  * @returns forget: makes every tab that keeps a key forget it
  */
-export function otherTabs(on: { readonly key: (key: string) => void; readonly forget: () => void }) {
+export function otherTabs(on: {
+  readonly key: (key: string) => void;
+  readonly forget: () => void;
+}) {
   const own = Math.random();
   let isAsking = keptKey() === null;
   let channel: BroadcastChannel;

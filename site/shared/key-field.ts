@@ -8,14 +8,18 @@ const KEY = /sresl?_[0-9A-Za-z]{49}/;
 interface KeyField {
   readonly row: HTMLElement;
   readonly input: HTMLInputElement;
-  /** The key as entered, without what is often copied with it: white space, quotes, `Bearer`, the rest of its line. */
+  /**
+   * The key as entered, without what is often copied with it: white space, quotes, `Bearer`, the
+   * rest of its line.
+   */
   readonly key: () => string;
   /** Whether the key is as long as keys are. */
   readonly isComplete: () => boolean;
 }
 
 /**
- * A field for an API key, with a button that shows its characters. Most browsers do not offer to save it.
+ * A field for an API key, with a button that shows its characters. Most browsers do not offer to
+ * save it.
  *
  * @param describedBy id of the element with a note about the key
  */

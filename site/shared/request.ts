@@ -22,9 +22,16 @@ export interface Preview {
 
 /** Sends a GET request to this service. */
 export const send = ({ url, key, signal }: Request): Promise<Response> =>
-  fetch(url, { signal, cache: 'no-store', headers: key === '' ? {} : { Authorization: `Bearer ${key}` } });
+  fetch(url, {
+    signal,
+    cache: 'no-store',
+    headers: key === '' ? {} : { Authorization: `Bearer ${key}` },
+  });
 
-/** Sends a request and reads the beginning of the response, then disconnects, which makes the service stop. */
+/**
+ * Sends a request and reads the beginning of the response, then disconnects, which makes the
+ * service stop.
+ */
 export async function preview(request: Request): Promise<Preview> {
   const start = performance.now();
   const response = await send(request);
@@ -32,7 +39,9 @@ export async function preview(request: Request): Promise<Preview> {
   return { response, milliseconds, ...(await readBeginning(response)) };
 }
 
-async function readBeginning({ body }: Response): Promise<Omit<Preview, 'response' | 'milliseconds'>> {
+async function readBeginning({
+  body,
+}: Response): Promise<Omit<Preview, 'response' | 'milliseconds'>> {
   if (!body) return { text: '', bytes: 0, isWhole: true };
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const reader = body.getReader();

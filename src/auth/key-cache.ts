@@ -3,7 +3,14 @@ import type { Database } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
 import { logFailure } from '../http/log.ts';
 import type { RequestStats } from '../http/request-stats.ts';
-import { type Client, ENTRY_SECONDS, isEntry, readEntry, withTimeout, writeEntry } from './key-entry.ts';
+import {
+  type Client,
+  ENTRY_SECONDS,
+  isEntry,
+  readEntry,
+  withTimeout,
+  writeEntry,
+} from './key-entry.ts';
 
 /** The database's last result for a key. */
 interface Check {
@@ -20,7 +27,10 @@ interface Lookup {
   readonly began: number;
 }
 
-/** What a request has found of a key: a valid result; no KV entry; or `unclear`, an entry that is not valid or a failure of KV. */
+/**
+ * What a request has found of a key: a valid result; no KV entry; or `unclear`, an entry that is
+ * not valid or a failure of KV.
+ */
 type Found = 'valid' | 'nothing' | 'unclear';
 
 /** What a lookup needs from the request. */
@@ -42,14 +52,17 @@ const FRESH_MS = 5 * MINUTE;
 const UNKNOWN_MS = 1 * MINUTE;
 /** The last use is written once in each of these periods, which are aligned to the clock. */
 const USE_PERIOD_MS = 15 * MINUTE;
-/** A query with all its retries takes less. After this long, the runtime has ended the request that ran the lookup. */
+/**
+ * A query with all its retries takes less. After this long, the runtime has ended the request that
+ * ran the lookup.
+ */
 const LOOKUP_TIMEOUT_MS = 20 * SECOND;
 /** A result takes some 300 bytes. */
 const MAX_CHECKS = 5_000;
 
 /**
- * Finds the account of a key: a read-through cache of `api_keys` in KV, with one instance per isolate.
- * docs/keys.md explains the times above and what they mean for a revoked key.
+ * Finds the account of a key: a read-through cache of `api_keys` in KV, with one instance per
+ * isolate. docs/keys.md explains the times above and what they mean for a revoked key.
  */
 export class KeyCache {
   /** The last result for each hash that this isolate has looked up, in order of lookup. */
@@ -72,10 +85,13 @@ export class KeyCache {
     const cached = this.#newest(hash, value);
     const isFresh = cached !== undefined && isWithin(FRESH_MS, cached.checked);
     request.stats.keyCache = cached ? (isFresh ? 'hit' : 'stale') : 'miss';
-    const lookUp = () => this.#lookUp(hash, request, cached ? 'valid' : value === null ? 'nothing' : 'unclear');
+    const lookUp = () =>
+      this.#lookUp(hash, request, cached ? 'valid' : value === null ? 'nothing' : 'unclear');
     if (isFresh) {
-      const isDue = usePeriodOf(cached.checked) < usePeriodOf(Date.now()); // a lookup also notes the use
-      if (isDue && !this.#running(hash)) lookUp().catch((error: unknown) => log('key lookup failed', error, request));
+      // a lookup also notes the use
+      const isDue = usePeriodOf(cached.checked) < usePeriodOf(Date.now());
+      if (isDue && !this.#running(hash))
+        lookUp().catch((error: unknown) => log('key lookup failed', error, request));
       return cached.key;
     }
 
@@ -86,45 +102,54 @@ export class KeyCache {
   }
 
   /**
-   * The KV entry or this isolate's own last result, whichever is newer; only the latter if KV fails, which must lock nobody
-   * out. No entry ends a refusal: one that seems newer may be older, from before the clock was set back.
+   * The KV entry or this isolate's own last result, whichever is newer; only the latter if KV
+   * fails, which must lock nobody out. No entry ends a refusal: one that seems newer may be older,
+   * from before the clock was set back.
    *
    * @param value from {@link readEntry}
    * @returns a valid key of the last 24 hours
    */
   #newest(hash: string, value: unknown): ValidCheck | undefined {
     const entry = isEntry(value) ? { key: value, checked: value.checked } : undefined;
-    if (!entry && value !== undefined) return undefined; // it may have been deleted because the key was revoked
+    // it may have been deleted because the key was revoked
+    if (!entry && value !== undefined) return undefined;
     const last = this.#checks.get(hash);
     if (last && !last.key) return undefined;
     const check = entry && !(last && last.checked >= entry.checked) ? entry : last;
-    return check && isValid(check) && isWithin(ENTRY_SECONDS * SECOND, check.checked) ? check : undefined;
+    return check && isValid(check) && isWithin(ENTRY_SECONDS * SECOND, check.checked)
+      ? check
+      : undefined;
   }
 
   #running(hash: string): Promise<Check> | undefined {
     const lookup = this.#lookups.get(hash);
-    // The time of a request stands still while it computes, so that of another may be a little ahead.
-    return lookup && Math.abs(Date.now() - lookup.began) < LOOKUP_TIMEOUT_MS ? lookup.check : undefined;
+    // The time of a request stands still while it computes, so that of another may be a little
+    // ahead.
+    return lookup && Math.abs(Date.now() - lookup.began) < LOOKUP_TIMEOUT_MS
+      ? lookup.check
+      : undefined;
   }
 
   /** Queries the database for a key, for this request and all that wait for the same key. */
   #lookUp(hash: string, request: KeyRequest, found: Found): Promise<Check> {
     const lookup = { check: query(hash, request, found), began: Date.now() };
     this.#lookups.set(hash, lookup);
-    request.defer(this.#store(hash, lookup, request, found)); // others may wait when this request's client has left
+    // others may wait when this request's client has left
+    request.defer(this.#store(hash, lookup, request, found));
     return lookup.check;
   }
 
   /**
-   * Remembers the result of a lookup, and writes a valid key to KV. If KV had an entry, it must still have one: otherwise the key may
-   * have been revoked meanwhile.
+   * Remembers the result of a lookup, and writes a valid key to KV. If KV had an entry, it must
+   * still have one: otherwise the key may have been revoked meanwhile.
    */
   async #store(hash: string, lookup: Lookup, request: KeyRequest, found: Found): Promise<void> {
     try {
       const { key, checked } = await lookup.check;
       if (this.#lookups.get(hash) !== lookup) return; // it took so long that another lookup began
       this.#remember(hash, { key, checked });
-      if (found !== 'nothing') this.#lookups.delete(hash); // requests that find the entry deleted must not use this result
+      // requests that find the entry deleted must not use this result
+      if (found !== 'nothing') this.#lookups.delete(hash);
       if (key && (found === 'nothing' || (await readEntry(hash, request))))
         await writeEntry(hash, key, checked, request);
     } catch {
@@ -156,7 +181,11 @@ function waitFor(check: Promise<Check>): Promise<Check> {
   return withTimeout(check, LOOKUP_TIMEOUT_MS, () => new DatabaseError('transient', message));
 }
 
-async function noteUse({ keyId, lastUsed }: FoundApiKey, at: number, request: KeyRequest): Promise<void> {
+async function noteUse(
+  { keyId, lastUsed }: FoundApiKey,
+  at: number,
+  request: KeyRequest,
+): Promise<void> {
   const period = usePeriodOf(at);
   if (lastUsed !== null && lastUsed >= period) return;
   await noteApiKeyUse(request.db, keyId, at, period).catch((error: unknown) =>
@@ -174,5 +203,8 @@ const usePeriodOf = (time: number) => time - (time % USE_PERIOD_MS);
 const isValid = (check: Check): check is ValidCheck =>
   check.key !== undefined && (check.key.expires === null || check.key.expires > Date.now());
 
-/** Whether a time is in the last `ms` milliseconds. One in the future is not: it was taken before the clock was set back. */
+/**
+ * Whether a time is in the last `ms` milliseconds. One in the future is not: it was taken before
+ * the clock was set back.
+ */
 const isWithin = (ms: number, time: number) => time <= Date.now() && time > Date.now() - ms;

@@ -2,7 +2,10 @@ import type { StoredApiKey } from '../db/accounts.ts';
 import { logFailure } from '../http/log.ts';
 import { parseKeyLimits } from './key-limits.ts';
 
-/** The KV value, as JSON; the KV key is the API key's hash. Entries outlive a deployment: a new shape needs a new `v`. */
+/**
+ * The KV value, as JSON; the KV key is the API key's hash. Entries outlive a deployment: a new
+ * shape needs a new `v`.
+ */
 interface KeyEntry extends StoredApiKey {
   readonly v: 3;
   /** When the database was last queried for the key; milliseconds since 1970. */
@@ -36,32 +39,47 @@ export function readEntry(hash: string, client: Client): Promise<unknown> {
 }
 
 /** Writes an entry, or logs that KV failed. */
-export async function writeEntry(hash: string, key: StoredApiKey, checked: number, client: Client): Promise<void> {
+export async function writeEntry(
+  hash: string,
+  key: StoredApiKey,
+  checked: number,
+  client: Client,
+): Promise<void> {
   const { keyId, accountId, email, expires, limits } = key;
   const entry: KeyEntry = { v: 3, keyId, accountId, email, expires, limits, checked };
-  const seconds = expires === null ? ENTRY_SECONDS : Math.min(ENTRY_SECONDS, Math.ceil((expires - checked) / 1_000));
+  const seconds =
+    expires === null
+      ? ENTRY_SECONDS
+      : Math.min(ENTRY_SECONDS, Math.ceil((expires - checked) / 1_000));
   const expirationTtl = Math.max(MIN_ENTRY_SECONDS, seconds);
   await orLog(client, () => client.kv.put(hash, JSON.stringify(entry), { expirationTtl }));
 }
 
 /**
- * Whether a KV value is an entry of this version. One with a field missing could pass for an account without surveys, or a key without
- * limits, and one with another field could limit the key.
+ * Whether a KV value is an entry of this version. One with a field missing could pass for an
+ * account without surveys, or a key without limits, and one with another field could limit the key.
  */
 export function isEntry(value: unknown): value is KeyEntry {
-  const { v, keyId, accountId, email, expires, limits, checked, ...unknown } = (value ?? {}) as Partial<
-    Record<keyof KeyEntry, unknown>
-  >;
+  const { v, keyId, accountId, email, expires, limits, checked, ...unknown } = (value ??
+    {}) as Partial<Record<keyof KeyEntry, unknown>>;
   const areTexts = [keyId, accountId, email].every((text) => typeof text === 'string');
-  const areNumbers = (expires === null || typeof expires === 'number') && typeof checked === 'number';
+  const areNumbers =
+    (expires === null || typeof expires === 'number') && typeof checked === 'number';
   const areLimits = limits === null || parseKeyLimits(limits) !== undefined;
   return v === 3 && areTexts && areNumbers && areLimits && Object.keys(unknown).length === 0;
 }
 
 /** A failure of KV must lock nobody out. */
-async function orLog<T>({ requestId }: Client, operation: () => Promise<T>): Promise<T | undefined> {
+async function orLog<T>(
+  { requestId }: Client,
+  operation: () => Promise<T>,
+): Promise<T | undefined> {
   try {
-    return await withTimeout(operation(), TIMEOUT_MS, () => new Error(`no response within ${TIMEOUT_MS} ms`));
+    return await withTimeout(
+      operation(),
+      TIMEOUT_MS,
+      () => new Error(`no response within ${TIMEOUT_MS} ms`),
+    );
   } catch (error) {
     logFailure('key cache failed', { requestId, error: String(error) });
     return undefined;

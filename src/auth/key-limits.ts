@@ -1,6 +1,9 @@
 import { sha256Hex } from '../encode/bytes.ts';
 
-/** What a limited key sees: `api_keys.limits`, and part of its KV entry. A member that is absent limits nothing. */
+/**
+ * What a limited key sees: `api_keys.limits`, and part of its KV entry. A member that is absent
+ * limits nothing.
+ */
 export interface KeyLimits {
   readonly v: 1;
   /** Only these surveys, by name. */
@@ -15,11 +18,15 @@ export interface KeyLimits {
   readonly metadata?: readonly string[];
   /** No page id, nor that of the metadata. */
   readonly pageid?: false;
-  /** Pseudonyms in place of the participants' ids, made with this key: 32 bytes, lower-case hexadecimal. */
+  /**
+   * Pseudonyms in place of the participants' ids, made with this key: 32 bytes, lower-case
+   * hexadecimal.
+   */
   readonly secret?: string;
 }
 
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((text) => typeof text === 'string');
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string');
 
 /** What each member takes, in the order in which they are written. */
 const MEMBERS = {
@@ -35,9 +42,11 @@ const MEMBERS = {
 const NAMES = Object.keys(MEMBERS) as (keyof KeyLimits)[];
 
 /**
- * Reads what a key's limits are stored as. Everything that it does not know could be a limit, so it refuses that.
+ * Reads what a key's limits are stored as. Everything that it does not know could be a limit, so it
+ * refuses that.
  *
- * @returns the limits, with their members in order; undefined if they have another version, member or type
+ * @returns the limits, with their members in order; undefined if they have another version, member
+ * or type
  */
 export function parseKeyLimits(value: unknown): KeyLimits | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
@@ -49,8 +58,9 @@ export function parseKeyLimits(value: unknown): KeyLimits | undefined {
 }
 
 /**
- * Limits as the holder of the key may know them: with the number of hidden questions, not their names, and in place of the secret the
- * start of its hash, by which to tell whether two keys have the same pseudonyms.
+ * Limits as the holder of the key may know them: with the number of hidden questions, not their
+ * names, and in place of the secret the start of its hash, by which to tell whether two keys have
+ * the same pseudonyms.
  */
 export async function describeKeyLimits(limits: KeyLimits): Promise<object> {
   const { secret, without_questions: hidden } = limits;

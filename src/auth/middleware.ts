@@ -2,34 +2,53 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { type StoredApiKey, findApiKey } from '../db/accounts.ts';
 import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from '../http/context.ts';
-import { RATE_LIMIT_POLICY, invalidToken, revokedKey, tooManyFailures, tooManyRequests } from '../http/errors.ts';
+import {
+  RATE_LIMIT_POLICY,
+  invalidToken,
+  revokedKey,
+  tooManyFailures,
+  tooManyRequests,
+} from '../http/errors.ts';
 import { hasKeyShape, hashApiKey, isLimitedApiKey, isWellFormedApiKey } from './api-key.ts';
 import { KeyCache, type KeyRequest } from './key-cache.ts';
 import { addressOf, enforceLimit } from './rate-limits.ts';
 
-/** The scheme, in any case (RFC 9110 section 11.1), one or more spaces, and a token (RFC 6750 section 2.1), or base64 (RFC 7617). */
+/**
+ * The scheme, in any case (RFC 9110 section 11.1), one or more spaces, and a token (RFC 6750
+ * section 2.1), or base64 (RFC 7617).
+ */
 const CREDENTIALS = /^(bearer|basic) +([\w.~+/-]+=*) *$/i;
 
 /** How often a request checks that its key is still valid, in milliseconds. */
 const CHECK_MS = 10_000;
 /**
- * A request reads KV for at most so many of these checks, and then the database: it may use KV 1,000 times.
- * https://developers.cloudflare.com/kv/platform/limits/
+ * A request reads KV for at most so many of these checks, and then the database: it may use KV
+ * 1,000 times. https://developers.cloudflare.com/kv/platform/limits/
  */
 const MAX_KV_CHECKS = 900;
-/** Finds the account of a request's key. Undefined as well if the key has limits and its prefix does not tell, or the reverse. */
-type FindKey = (counted: Pick<KeyRequest, 'stats' | 'countFailure'>) => Promise<StoredApiKey | undefined>;
+/**
+ * Finds the account of a request's key. Undefined as well if the key has limits and its prefix does
+ * not tell, or the reverse.
+ */
+type FindKey = (
+  counted: Pick<KeyRequest, 'stats' | 'countFailure'>,
+) => Promise<StoredApiKey | undefined>;
 
 /** These checks do not count as requests. */
-const NOT_COUNTED: Parameters<FindKey>[0] = { stats: { keyCache: null }, countFailure: async () => {} };
+const NOT_COUNTED: Parameters<FindKey>[0] = {
+  stats: { keyCache: null },
+  countFailure: async () => {},
+};
 
 /**
- * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the account it belongs to. The check is
- * repeated until the request ends, also while it waits for the database or its client. Once the key is refused, the request's work is
- * aborted with {@link revokedKey}.
+ * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the
+ * account it belongs to. The check is repeated until the request ends, also while it waits for the
+ * database or its client. Once the key is refused, the request's work is aborted with
+ * {@link revokedKey}.
  *
  * @throws ApiError 401, the same for every reason
- * @throws ApiError 429 if the account has reached its limit, or the address its limit for keys that are invalid or not cached
+ * @throws ApiError 429 if the account has reached its limit, or the address its limit for keys that
+ * are invalid or not cached
  */
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
@@ -43,16 +62,21 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
     const findKey: FindKey = async (counted) =>
       hash === undefined
         ? undefined
-        : ifAsIssued(await cache.find(hash, { kv: c.env.API_KEYS, db, requestId, defer, ...counted }));
+        : ifAsIssued(
+            await cache.find(hash, { kv: c.env.API_KEYS, db, requestId, defer, ...counted }),
+          );
     await stats.auth.time(() => authenticateRequest(c, findKey));
     let checks = 0;
     const check = async () => {
       try {
         const isCached = checks++ < MAX_KV_CHECKS;
-        const key = await (isCached ? findKey(NOT_COUNTED) : findApiKey(db, hash ?? '').then(ifAsIssued));
+        const key = await (isCached
+          ? findKey(NOT_COUNTED)
+          : findApiKey(db, hash ?? '').then(ifAsIssued));
         if (!key) throw revokedKey();
       } catch (error) {
-        if (!(error instanceof DatabaseError)) requestAbort.abort(error); // an outage of the database ends no request
+        // an outage of the database ends no request
+        if (!(error instanceof DatabaseError)) requestAbort.abort(error);
       }
     };
     const timer = setInterval(() => void check(), CHECK_MS);
@@ -65,8 +89,9 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
 }
 
 /**
- * The key in the header `Authorization`: the token of `Bearer`, or the password of `Basic`, or its user name if the password does not
- * have a key's shape. Excel, Power BI and `curl -u` keep such credentials where they cannot set a header.
+ * The key in the header `Authorization`: the token of `Bearer`, or the password of `Basic`, or its
+ * user name if the password does not have a key's shape. Excel, Power BI and `curl -u` keep such
+ * credentials where they cannot set a header.
  */
 function tokenIn(authorization: string): string {
   const [, scheme = '', credentials = ''] = CREDENTIALS.exec(authorization) ?? [];
@@ -83,7 +108,8 @@ async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promis
   const { requestId, stats } = c.var;
   const address = addressOf(c.req.raw.headers);
   let counted: Promise<void> | undefined;
-  const countFailure = () => (counted ??= enforceLimit(c.env.FAILURE_LIMIT, address, requestId, tooManyFailures));
+  const countFailure = () =>
+    (counted ??= enforceLimit(c.env.FAILURE_LIMIT, address, requestId, tooManyFailures));
 
   const key = await findKey({ stats, countFailure });
   if (!key) {

@@ -8,8 +8,8 @@ interface RateLimiter {
 }
 
 /**
- * Counts a request with a rate limiting binding: per Cloudflare location, approximately, without a round trip.
- * https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/
+ * Counts a request with a rate limiting binding: per Cloudflare location, approximately, without a
+ * round trip. https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/
  *
  * If the binding fails, the request is allowed.
  *
@@ -30,8 +30,8 @@ export async function enforceLimit(
 }
 
 /**
- * The client's IPv4 address, or its IPv6 /64, because a client with one IPv6 address usually has the whole /64 (RFC 6177).
- * Cloudflare sets the header and overwrites what a client sends.
+ * The client's IPv4 address, or its IPv6 /64, because a client with one IPv6 address usually has
+ * the whole /64 (RFC 6177). Cloudflare sets the header and overwrites what a client sends.
  */
 export function addressOf(headers: Headers): string {
   const address = headers.get('CF-Connecting-IP') ?? 'unknown';

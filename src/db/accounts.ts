@@ -27,7 +27,8 @@ const numberOrNull = (text: string | null) => (text === null ? null : Number(tex
 
 /**
  * @param hash SHA-256 of the key, lowercase hexadecimal
- * @returns undefined if the key is unknown, revoked or expired, or has limits that this version does not know
+ * @returns undefined if the key is unknown, revoked or expired, or has limits that this version
+ * does not know
  * @throws DatabaseError
  */
 export async function findApiKey(db: Database, hash: string): Promise<FoundApiKey | undefined> {
@@ -41,15 +42,28 @@ export async function findApiKey(db: Database, hash: string): Promise<FoundApiKe
   const [expires = null, lastUsed = null, stored = null] = row.slice(3);
   const limits = stored === null ? null : parseKeyLimits(JSON.parse(stored));
   if (limits === undefined) return undefined;
-  return { keyId, accountId, email, expires: numberOrNull(expires), lastUsed: numberOrNull(lastUsed), limits };
+  return {
+    keyId,
+    accountId,
+    email,
+    expires: numberOrNull(expires),
+    lastUsed: numberOrNull(lastUsed),
+    limits,
+  };
 }
 
 /**
- * Sets when a key was last used, unless that is already at or after `since`. Both times are milliseconds since 1970.
+ * Sets when a key was last used, unless that is already at or after `since`. Both times are
+ * milliseconds since 1970.
  *
  * @throws DatabaseError
  */
-export async function noteApiKeyUse(db: Database, keyId: string, at: number, since: number): Promise<void> {
+export async function noteApiKeyUse(
+  db: Database,
+  keyId: string,
+  at: number,
+  since: number,
+): Promise<void> {
   const time = (ms: number) => new Date(ms).toISOString();
   const text = sql`
     insert into api_key_uses as uses (keyid, last_used) values (${keyId}, ${time(at)})

@@ -22,12 +22,13 @@ export interface AnswersOptions extends LeftOutOptions {
 }
 
 /**
- * Counts the cells of a wide table's question columns, by value: as JSON in one row, the number of records, that of participants left
- * out, and the columns; or as CSV, a row for each value listed and one with null for the others. Without rows if there are
- * more columns than a wide table can have.
+ * Counts the cells of a wide table's question columns, by value: as JSON in one row, the number of
+ * records, that of participants left out, and the columns; or as CSV, a row for each value listed
+ * and one with null for the others. Without rows if there are more columns than a wide table can
+ * have.
  *
- * The cell of a record is the last response to its questions. One scan finds the columns and the cells, of the responses without their
- * metadata.
+ * The cell of a record is the last response to its questions. One scan finds the columns and the
+ * cells, of the responses without their metadata.
  */
 export function answersQuery(selection: Selection, options: AnswersOptions): Query {
   const { value = 'response', repeats, columns, column: names, top, format } = options;

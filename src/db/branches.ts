@@ -17,13 +17,17 @@ export const KEY_COLUMNS = raw(KEY.join(', '));
 /** A range whose limit can stand in several places. */
 type LimitedRange = Omit<Range, 'limit'> & { readonly limit: Value };
 
-/** Whether a query reads each participant in a branch of its own. An index holds the responses of each together. */
+/**
+ * Whether a query reads each participant in a branch of its own. An index holds the responses of
+ * each together.
+ */
 const isByParticipant = ({ formVersions, userid }: Selection) =>
   formVersions.length <= MAX_MERGED && formVersions.length * (userid?.length ?? 1) <= MAX_BRANCHES;
 
 /**
- * Splits the filters of a selection, and the questions that its key sees. Of the responses `inIndex`, an index holds no others between
- * two of them in this order. The conditions `unindexed` discard some of these responses, perhaps all: a query has to walk past them.
+ * Splits the filters of a selection, and the questions that its key sees. Of the responses
+ * `inIndex`, an index holds no others between two of them in this order. The conditions `unindexed`
+ * discard some of these responses, perhaps all: a query has to walk past them.
  */
 export function splitFilters(selection: Selection, { columns: [first] }: Order) {
   const { survey, formVersions, userid } = selection;
@@ -37,34 +41,58 @@ export function splitFilters(selection: Selection, { columns: [first] }: Order) 
   const { limits } = survey;
   const { questions: _, without_questions: __, ...seen } = limits ?? { v: 1 };
   return {
-    inIndex: { survey: { ...survey, limits: limits && seen }, formVersions, ...only(selection, held) },
-    unindexed: [...filterConditions({ survey, ...only(selection, discarding) }), ...questionLimits(limits)],
+    inIndex: {
+      survey: { ...survey, limits: limits && seen },
+      formVersions,
+      ...only(selection, held),
+    },
+    unindexed: [
+      ...filterConditions({ survey, ...only(selection, discarding) }),
+      ...questionLimits(limits),
+    ],
   };
 }
 
 /**
  * SQL for the first `range.limit` responses of a range, in order.
  *
- * The responses of a few form versions are merged from one branch per form version, or, with a filter by participant, one per
- * form version and participant, since an index holds each participant's responses together.
+ * The responses of a few form versions are merged from one branch per form version, or, with a
+ * filter by participant, one per form version and participant, since an index holds each
+ * participant's responses together.
  *
  * @param columns the columns to read, the order's and `surveyid` among them
  * @returns SQL on `form` (see relation.ts)
  */
-export function rangeRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
+export function rangeRows(
+  selection: Selection,
+  range: LimitedRange,
+  columns: Sql,
+  order: Order,
+): Sql {
   const { formVersions, survey, userid } = selection;
   const { participants: batch } = range;
   // One participant can have many: in the order of time, an index has them.
   if (batch?.length === 1)
-    return rangeRows({ ...selection, userid: batch }, { ...range, participants: undefined }, columns, BY_TIME);
+    return rangeRows(
+      { ...selection, userid: batch },
+      { ...range, participants: undefined },
+      columns,
+      BY_TIME,
+    );
   if (batch) return batchRows(selection, range, batch, columns, order);
   if (formVersions.length === 0 || formVersions.length > MAX_MERGED || userid?.length === 0)
     return sortedRows(selection, range, columns, order);
   const { limit } = range;
   const responses = relationOf(selection);
   const stored = raw(participantId(survey));
-  const participants = isByParticipant(selection) ? userid?.map((one) => sql`${stored} = ${one}`) : undefined;
-  const conditions = rangeConditions(participants ? { ...selection, userid: undefined } : selection, range, order);
+  const participants = isByParticipant(selection)
+    ? userid?.map((one) => sql`${stored} = ${one}`)
+    : undefined;
+  const conditions = rangeConditions(
+    participants ? { ...selection, userid: undefined } : selection,
+    range,
+    order,
+  );
   const branches = formVersions.flatMap(({ id }) => {
     // With an id, Postgres can estimate the number of its responses.
     const form = sql`${id}`;
@@ -79,7 +107,10 @@ export function rangeRows(selection: Selection, range: LimitedRange, columns: Sq
   return sql`${join(branches, ' union all ')} ${sorted}`;
 }
 
-/** {@link rangeRows} of a batch of participants. An index has the responses of each, which are sorted: they make a page. */
+/**
+ * {@link rangeRows} of a batch of participants. An index has the responses of each, which are
+ * sorted: they make a page.
+ */
 function batchRows(
   selection: Selection,
   range: LimitedRange,
@@ -98,12 +129,14 @@ function batchRows(
 }
 
 /**
- * {@link rangeRows} of many form versions. One plan reads those of each form version, and they are sorted.
+ * {@link rangeRows} of many form versions. One plan reads those of each form version, and they are
+ * sorted.
  *
- * Without `range.upTo`, every form version could have as many rows to read as the range. So a bound is found first, in the index.
- * The form versions are ranked by their first rows. Of `n` rows, the form version of rank `r` provides about `n / r`, both if the
- * form versions follow each other and if they alternate. These keys are read, `n log n` at most. The `n`th of them is the bound:
- * it is the `n`th row or one after it. Form versions of a rank beyond `n` have none of the rows.
+ * Without `range.upTo`, every form version could have as many rows to read as the range. So a bound
+ * is found first, in the index. The form versions are ranked by their first rows. Of `n` rows, the
+ * form version of rank `r` provides about `n / r`, both if the form versions follow each other and
+ * if they alternate. These keys are read, `n log n` at most. The `n`th of them is the bound: it is
+ * the `n`th row or one after it. Form versions of a rank beyond `n` have none of the rows.
  */
 function sortedRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
   const limit = sql`${range.limit}::bigint`;
@@ -135,7 +168,10 @@ function sortedRows(selection: Selection, range: LimitedRange, columns: Sql, ord
     where rank <= ${limit} ${sorted}`;
 }
 
-/** How many index entries a page of `limit` responses may walk: fewer than 20 ms of the database, more for a large page. */
+/**
+ * How many index entries a page of `limit` responses may walk: fewer than 20 ms of the database,
+ * more for a large page.
+ */
 function mostWalked(limit: number, { formVersions }: Selection): number {
   const most = 10_000 + 10 * limit;
   // The first step of sortedRows reads several times as many.
@@ -143,13 +179,16 @@ function mostWalked(limit: number, { formVersions }: Selection): number {
 }
 
 /**
- * A query for the rows of {@link rangeRows} that walks at most `walkLimit` index entries in order. If these do not have the rows of the
- * page, and there are as many, it returns no rows, and its `isCut` holds. Undefined if an index holds all filters.
+ * A query for the rows of {@link rangeRows} that walks at most `walkLimit` index entries in order.
+ * If these do not have the rows of the page, and there are as many, it returns no rows, and its
+ * `isCut` holds. Undefined if an index holds all filters.
  *
- * The filters are applied to the keys of a walk without them. Postgres reads from a common table expression only as far as another
- * does: `matching` up to the limit of the page, and the count, if that was not reached, to the end. Then the rows are read one by one.
+ * The filters are applied to the keys of a walk without them. Postgres reads from a common table
+ * expression only as far as another does: `matching` up to the limit of the page, and the count, if
+ * that was not reached, to the end. Then the rows are read one by one.
  *
- * SQL does not guarantee the order of the rows. Postgres keeps it: a lateral join is a nested loop. `test/plans` holds this plan.
+ * SQL does not guarantee the order of the rows. Postgres keeps it: a lateral join is a nested loop.
+ * `test/plans` holds this plan.
  */
 export function boundedRows(
   selection: Selection,
@@ -160,7 +199,8 @@ export function boundedRows(
   const { inIndex, unindexed } = splitFilters(selection, order);
   if (unindexed.length === 0) return undefined;
   const { limit } = range;
-  // One parameter for both, so that a lower limit than requested cannot end the walk without `isCut`.
+  // One parameter for both, so that a lower limit than requested cannot end the walk without
+  // `isCut`.
   const most = new Value(walkLimit);
   const responses = relationOf(selection);
   const id = participantId(selection.survey);
@@ -189,8 +229,15 @@ export function boundedRows(
   };
 }
 
-/** Counts the responses of a selection, all, or those after a cursor in the given order. The query reads only an index. */
-export function countQuery(selection: Selection, after?: Range['after'], order: Order = BY_TIME): Query {
+/**
+ * Counts the responses of a selection, all, or those after a cursor in the given order. The query
+ * reads only an index.
+ */
+export function countQuery(
+  selection: Selection,
+  after?: Range['after'],
+  order: Order = BY_TIME,
+): Query {
   const responses = relationOf(selection);
   const text = sql`
     with ${responses.forms}
@@ -202,11 +249,17 @@ export function countQuery(selection: Selection, after?: Range['after'], order: 
 }
 
 /**
- * The conditions of a range and of a selection's filters, without those that others imply, so that an index walk in the order of
- * time starts and ends at one position. The selection starts at `since` (descending: at `until`): of that time and `after`, only the
- * one that comes later in the order is a condition. `upTo`, the position of a selected response, implies the end of the selection.
+ * The conditions of a range and of a selection's filters, without those that others imply, so that
+ * an index walk in the order of time starts and ends at one position. The selection starts at
+ * `since` (descending: at `until`): of that time and `after`, only the one that comes later in the
+ * order is a condition. `upTo`, the position of a selected response, implies the end of the
+ * selection.
  */
-function rangeConditions(selection: Selection, { after, upTo }: Omit<Range, 'limit'>, order: Order): Sql[] {
+function rangeConditions(
+  selection: Selection,
+  { after, upTo }: Omit<Range, 'limit'>,
+  order: Order,
+): Sql[] {
   const { since, until } = selection;
   const isDescending = order.direction === 'desc';
   const isByTime = order.columns[0] === 'timestamp';
@@ -216,8 +269,14 @@ function rangeConditions(selection: Selection, { after, upTo }: Omit<Range, 'lim
   const startIsLater = hasBoth && (isDescending ? start <= time : start > time);
   const impliesStart = hasBoth && !startIsLater;
   const impliesEnd = isByTime && upTo !== undefined;
-  const [impliesSince, impliesUntil] = isDescending ? [impliesEnd, impliesStart] : [impliesStart, impliesEnd];
-  const needed = { ...selection, since: impliesSince ? undefined : since, until: impliesUntil ? undefined : until };
+  const [impliesSince, impliesUntil] = isDescending
+    ? [impliesEnd, impliesStart]
+    : [impliesStart, impliesEnd];
+  const needed = {
+    ...selection,
+    since: impliesSince ? undefined : since,
+    until: impliesUntil ? undefined : until,
+  };
   return [
     ...filterConditions(needed),
     ...(after && !startIsLater ? [cursorSql(order, isDescending ? '<' : '>', after)] : []),

@@ -2,7 +2,10 @@ import { type Sql, raw, sql } from './sql.ts';
 
 /** White space in a question's text: space, tab and no-break space. */
 const SPACE = String.raw`[ \t\u00a0]`;
-/** A line with a choice, such as `- A. Yes`: its letter, and its label with what follows. The first line of a text has none. */
+/**
+ * A line with a choice, such as `- A. Yes`: its letter, and its label with what follows. The first
+ * line of a text has none.
+ */
 const CHOICE = raw(
   String.raw`\n${SPACE}*(?:-${SPACE}*)?([A-Za-z])(?:${SPACE}*[.):])?${SPACE}+([^.):\n \t\u00a0][^\n]*)`,
 );
@@ -11,8 +14,9 @@ const CHOICE = raw(
 const capital = (letter: Sql) => sql`chr(ascii(${letter}) & 95)`;
 
 /**
- * SQL for the choices that a question's text lists: rows of `value`, a capital letter, and `label`. A line that is repeated counts
- * once. Unless there are at least two choices and their letters are A, B, C … in the order of the lines, there are no rows.
+ * SQL for the choices that a question's text lists: rows of `value`, a capital letter, and `label`.
+ * A line that is repeated counts once. Unless there are at least two choices and their letters are
+ * A, B, C … in the order of the lines, there are no rows.
  *
  * Collation C, so that the result is the same in every database.
  *
@@ -40,7 +44,10 @@ export const choicesJson = (text: Sql) => sql`(
   from (${choicesOf(text)}) choice
 )`;
 
-/** SQL for the labels of a question's text, as a row with an object, by their letters; null if it has no choices. */
+/**
+ * SQL for the labels of a question's text, as a row with an object, by their letters; null if it
+ * has no choices.
+ */
 export const labelsOf = (text: Sql) =>
   sql`select jsonb_object_agg(value, label) as labels from (${choicesOf(text)}) choice`;
 

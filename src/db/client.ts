@@ -2,7 +2,14 @@ import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../encode/bytes.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { Lease, Reservation } from '../limits/lease.ts';
-import { MAX_BYTES, bulkAmount, bulkQueries, memory, quickQueries, scans } from '../limits/limits.ts';
+import {
+  MAX_BYTES,
+  bulkAmount,
+  bulkQueries,
+  memory,
+  quickQueries,
+  scans,
+} from '../limits/limits.ts';
 import type { Quota } from '../limits/quota.ts';
 import { type FetchOptions, fetchResult } from './fetch-result.ts';
 import { endpointOf } from './endpoint.ts';
@@ -16,11 +23,17 @@ import { type Param, type Query, type Row, render } from './sql.ts';
 export interface DatabaseEnv {
   /** Secret: `postgresql://` URL of the role `survey_export_worker`. */
   readonly DATABASE_URL: string;
-  /** The URL of the SQL-over-HTTP endpoint of a database that is not Neon's. Neon's is derived from DATABASE_URL. */
+  /**
+   * The URL of the SQL-over-HTTP endpoint of a database that is not Neon's. Neon's is derived from
+   * DATABASE_URL.
+   */
   readonly SQL_ENDPOINT?: string;
   /** Secret: headers for SQL_ENDPOINT, as a JSON object. */
   readonly SQL_ENDPOINT_HEADERS?: string;
-  /** How long a page of a running export is retried before the transfer is aborted: whole seconds, 60 unless given. */
+  /**
+   * How long a page of a running export is retried before the transfer is aborted: whole seconds,
+   * 60 unless given.
+   */
   readonly EXPORT_RETRY_SECONDS?: string;
 }
 
@@ -29,13 +42,19 @@ export interface QueryOptions {
   readonly signal?: AbortSignal;
   /** `request` unless given. */
   readonly retry?: RetryPolicy | undefined;
-  /** A larger response is not read but fails as `too-large`, like one beyond the endpoint's own limit. */
+  /**
+   * A larger response is not read but fails as `too-large`, like one beyond the endpoint's own
+   * limit.
+   */
   readonly maxBytes?: number | undefined;
   /** Whether rows are held until the request ends. Their memory is counted as long. */
   readonly keep?: boolean;
   /** What the memory of a page is counted in: a new one unless given. */
   readonly reservation?: Reservation | undefined;
-  /** Whether the caller can read a page of fewer rows. A large one for which there is no memory at the moment then fails as `too-large`. */
+  /**
+   * Whether the caller can read a page of fewer rows. A large one for which there is no memory at
+   * the moment then fails as `too-large`.
+   */
   readonly canBeSmaller?: boolean;
 }
 
@@ -47,16 +66,31 @@ export interface HeldPage extends ProvenPage {
   readonly release: () => void;
 }
 
-/** The memory of rows that were parsed, per byte of the result. Measured: 5 with short texts, and the text itself while it is parsed. */
+/**
+ * The memory of rows that were parsed, per byte of the result. Measured: 5 with short texts, and
+ * the text itself while it is parsed.
+ */
 const PARSED_BYTES = 8;
 
-/** A result of at most so many bytes waits for memory, since fewer of its rows would have to wait too. */
+/**
+ * A result of at most so many bytes waits for memory, since fewer of its rows would have to wait
+ * too.
+ */
 const SMALL_RESULT_BYTES = 64 * 1024;
 
-/** Where queries take their turns among those of their account. The others belong to no account yet. */
-const TURNS: Partial<Record<RetryPolicy, Quota>> = { request: quickQueries, export: bulkQueries, scan: scans };
+/**
+ * Where queries take their turns among those of their account. The others belong to no account yet.
+ */
+const TURNS: Partial<Record<RetryPolicy, Quota>> = {
+  request: quickQueries,
+  export: bulkQueries,
+  scan: scans,
+};
 
-/** Keeps values as the text that Postgres printed: the driver would parse a timestamp into a `Date` without microseconds. */
+/**
+ * Keeps values as the text that Postgres printed: the driver would parse a timestamp into a `Date`
+ * without microseconds.
+ */
 const asText = { getTypeParser: () => (value: string) => value };
 
 neonConfig.fetchFunction = fetchResult;
@@ -64,11 +98,12 @@ neonConfig.fetchFunction = fetchResult;
 export type Database = ReturnType<typeof connect>;
 
 /**
- * The database over HTTP. Every query is a separate request, and is retried after a transient failure. Does not connect: the first
- * query shows whether DATABASE_URL is usable.
+ * The database over HTTP. Every query is a separate request, and is retried after a transient
+ * failure. Does not connect: the first query shows whether DATABASE_URL is usable.
  *
- * What `rows` and `page` return belongs to the query, and is complete: see {@link Proof}. All methods throw a DatabaseError, a
- * LimitError if the account's turn does not come or there is no memory for the result in time, or the signal's reason.
+ * What `rows` and `page` return belongs to the query, and is complete: see {@link Proof}. All
+ * methods throw a DatabaseError, a LimitError if the account's turn does not come or there is no
+ * memory for the result in time, or the signal's reason.
  *
  * @param leaseOf the lease of the request, as soon as its account is known
  * @param requestSignal cancels its queries
@@ -90,26 +125,45 @@ export function connect(
     neonConfig.fetchEndpoint = endpoint || (undefined as unknown as string); // Neon's
     const fetchOptions: FetchOptions = { signal, maxBytes, raw, stats, reserve, more: headers };
     const driver = neon(databaseUrl, { disableWarningInBrowsers: true });
-    return driver.query(text, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
+    return driver.query(text, [...params], {
+      arrayMode: true,
+      fullResults: true,
+      types: asText,
+      fetchOptions,
+    });
   };
 
   /** The authentication of a request does not wait for other requests of its account. */
   const leaseFor = ({ retry }: QueryOptions) => (retry === 'key' ? undefined : leaseOf());
 
   /** Makes attempts, each in its turn. */
-  function retried<T>(options: QueryOptions, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  function retried<T>(
+    options: QueryOptions,
+    attempt: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const { retry = 'request', signal = requestSignal } = options;
     const acquireTurn = async () => {
       const turns = TURNS[retry];
-      return turns && leaseFor(options)?.acquire(turns, turns === bulkQueries ? bulkAmount() : 1, signal);
+      return (
+        turns && leaseFor(options)?.acquire(turns, turns === bulkQueries ? bulkAmount() : 1, signal)
+      );
     };
     const work = async () =>
-      withRetry(retryLimits(env.EXPORT_RETRY_SECONDS)[retry], signal, acquireTurn, attempt, () => stats.retries++);
+      withRetry(
+        retryLimits(env.EXPORT_RETRY_SECONDS)[retry],
+        signal,
+        acquireTurn,
+        attempt,
+        () => stats.retries++,
+      );
     // Authentication is timed as a whole, including its queries.
     return retry === 'key' ? work() : stats.time(work);
   }
 
-  /** Makes attempts at a query. If there is no memory for its result, waits for it without a turn, and sends the query again. */
+  /**
+   * Makes attempts at a query. If there is no memory for its result, waits for it without a turn,
+   * and sends the query again.
+   */
   async function retriedWithMemory<T>(
     options: QueryOptions,
     reservation: Reservation | undefined,
@@ -133,17 +187,23 @@ export function connect(
   }
 
   /** Reads the rows of a query. */
-  async function rows(query: Query, { keep = false, ...options }: QueryOptions = {}): Promise<Row[]> {
+  async function rows(
+    query: Query,
+    { keep = false, ...options }: QueryOptions = {},
+  ): Promise<Row[]> {
     const reservation = leaseFor(options)?.reserve(memory);
     const read = await retriedWithMemory(options, reservation, async (signal, reserve) => {
       const proof = new Proof(query);
       const reserveParsed = (bytes: number) => {
-        // Without a limit, the largest result has a survey's form versions. This would be some 30,000: it is probably another query's.
+        // Without a limit, the largest result has a survey's form versions. This would be some
+        // 30,000: it is probably another query's.
         if (options.maxBytes === undefined && PARSED_BYTES * bytes > MAX_BYTES)
           throw new DatabaseError('transient', `a result of ${bytes} bytes for few rows`);
         reserve(PARSED_BYTES * bytes);
       };
-      return proof.rowsOf(await send(proof.sql, proof.params, { ...options, signal }, { reserve: reserveParsed }));
+      return proof.rowsOf(
+        await send(proof.sql, proof.params, { ...options, signal }, { reserve: reserveParsed }),
+      );
     });
     if (!keep) reservation?.release();
     return read;
@@ -157,7 +217,12 @@ export function connect(
       const { reservation = leaseFor(options)?.reserve(memory) } = options;
       const page = await retriedWithMemory(options, reservation, async (signal, reserve) => {
         const proof = new Proof(query);
-        const result = await send(proof.sql, proof.params, { ...options, signal }, { raw: true, reserve });
+        const result = await send(
+          proof.sql,
+          proof.params,
+          { ...options, signal },
+          { raw: true, reserve },
+        );
         const { body } = result as { body: Uint8Array<ArrayBuffer> };
         const encoded = proof.pageOf(body, encode);
         if (encoded.data.buffer !== body.buffer) free(body);
@@ -200,7 +265,10 @@ export const withSignal = (db: Database, signal: AbortSignal): Database => ({
   page: (query, options, encode) => db.page(query, { signal, ...options }, encode),
 });
 
-/** Counts memory, after a wait if there is none, unless fewer rows can be read. @throws DatabaseError `too-large`, LimitError */
+/**
+ * Counts memory, after a wait if there is none, unless fewer rows can be read. @throws
+ * DatabaseError `too-large`, LimitError
+ */
 async function acquireMemory(
   reservation: Reservation | undefined,
   bytes: number,
@@ -208,6 +276,9 @@ async function acquireMemory(
 ): Promise<void> {
   if (!reservation || reservation.resize(bytes)) return;
   if ((canBeSmaller && bytes > SMALL_RESULT_BYTES) || bytes > MAX_BYTES)
-    throw new DatabaseError('too-large', `a result that takes ${bytes} bytes, for which there is no memory`);
+    throw new DatabaseError(
+      'too-large',
+      `a result that takes ${bytes} bytes, for which there is no memory`,
+    );
   await reservation.acquire(bytes, signal);
 }

@@ -5,8 +5,8 @@ import { filterConditions, relationOf } from './relation.ts';
 import { type Query, isoTimestamp, sql } from './sql.ts';
 
 /**
- * How a table of questions is read. The largest codebook has some 8,000 questions of 300 characters. It is held in memory, together with
- * what is made from it.
+ * How a table of questions is read. The largest codebook has some 8,000 questions of 300
+ * characters. It is held in memory, together with what is made from it.
  */
 export const QUESTIONS_OPTIONS = { maxBytes: 4 * 1024 * 1024, retry: 'scan' } as const;
 
@@ -25,11 +25,11 @@ export const CODEBOOK_COLUMNS = [
 ] as const;
 
 /**
- * The questions that have responses in a selection, with their texts and numbers of responses, in the order of
- * `questionsQuery`.
+ * The questions that have responses in a selection, with their texts and numbers of responses, in
+ * the order of `questionsQuery`.
  *
- * One scan groups the responses by question and participant, since a sort of all of them would take longer. The text is that of
- * the latest response, which the primary key finds.
+ * One scan groups the responses by question and participant, since a sort of all of them would take
+ * longer. The text is that of the latest response, which the primary key finds.
  *
  * @param by how a wide file names its columns
  */

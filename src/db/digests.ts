@@ -16,16 +16,18 @@ const MAX_INTERVALS = 20_000;
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
- * The digest of the form data and those of each interval's responses, in one row: the number of form versions and the sums of
- * both halves of their hashes, the number of intervals, and a line for each interval, ascending, with its start and the same three
- * numbers. There are no lines if there are more than {@link MAX_INTERVALS}. The sums are not reduced modulo 2^64.
+ * The digest of the form data and those of each interval's responses, in one row: the number of
+ * form versions and the sums of both halves of their hashes, the number of intervals, and a line
+ * for each interval, ascending, with its start and the same three numbers. There are no lines if
+ * there are more than {@link MAX_INTERVALS}. The sums are not reduced modulo 2^64.
  *
- * One statement reads everything, so that all digests are of one moment. `offset 0` keeps Postgres from evaluating an expression
- * of a subquery twice.
+ * One statement reads everything, so that all digests are of one moment. `offset 0` keeps Postgres
+ * from evaluating an expression of a subquery twice.
  */
 export function digestsQuery(survey: Survey, filters: Filters, interval: Interval): Query {
   const responses = relationOf({ survey });
-  const most = raw(String(MAX_INTERVALS)); // no parameter: a lower one would leave out the lines unnoticed
+  // no parameter: a lower one would leave out the lines unnoticed
+  const most = raw(String(MAX_INTERVALS));
   const text = sql`
     with ${responses.forms}
     select forms.*, intervals, case when intervals <= ${most} then lines end
@@ -65,16 +67,27 @@ const nullable = (value: Sql) => sql`coalesce(octet_length(${value}) || ':', '~'
 
 /** The fields of a response as texts, named like its columns. */
 const FIELD_TEXTS = DIGEST_FIELDS.map(({ name, type, from }) => {
-  const text = type === 'timestamptz' ? isoTimestamp(name) : raw(`${from === 'form' ? 'form.' : ''}${name}::text`);
+  const text =
+    type === 'timestamptz'
+      ? isoTimestamp(name)
+      : raw(`${from === 'form' ? 'form.' : ''}${name}::text`);
   return sql`${text} as ${raw(name)}`;
 });
 /** Those, in the order in which they are hashed. */
-const RESPONSE_FIELDS = DIGEST_FIELDS.map(({ name, isNullable }) => (isNullable ? nullable : field)(raw(name)));
+const RESPONSE_FIELDS = DIGEST_FIELDS.map(({ name, isNullable }) =>
+  (isNullable ? nullable : field)(raw(name)),
+);
 
-/** SQL for the MD5 of a record, as bits: two casts of bits to numbers take less time than two of hexadecimal digits. */
+/**
+ * SQL for the MD5 of a record, as bits: two casts of bits to numbers take less time than two of
+ * hexadecimal digits.
+ */
 const hashOf = (fields: readonly Sql[]) => sql`('x' || md5(concat(${join(fields)})))::bit(128)`;
 
-/** The number of records, and the sums of the first and of the last 8 bytes of their hashes, as signed numbers. */
+/**
+ * The number of records, and the sums of the first and of the last 8 bytes of their hashes, as
+ * signed numbers.
+ */
 const SUMS = sql`
   count(*) as records, coalesce(sum(hash::bit(64)::bigint), 0) as first_halves,
   coalesce(sum((hash << 64)::bit(64)::bigint), 0) as last_halves`;
@@ -82,11 +95,17 @@ const SUMS = sql`
 /**
  * Runs {@link digestsQuery}.
  *
- * @returns what `/responses/digests` returns: `forms` is the digest of the form data, and `digests` ascend, without intervals that have
+ * @returns what `/responses/digests` returns: `forms` is the digest of the form data, and `digests`
+ * ascend, without intervals that have
  *   no responses; undefined if there is no such survey
  * @throws DatabaseError `too-large` if there are too many intervals
  */
-export async function computeDigests(db: Database, survey: Survey, filters: Filters, interval: Interval) {
+export async function computeDigests(
+  db: Database,
+  survey: Survey,
+  filters: Filters,
+  interval: Interval,
+) {
   if (survey.name.includes('\0')) return undefined; // Postgres rejects text with NUL
   const userid = await findParticipants(db, survey, undefined, filters.userid);
   const query = digestsQuery(survey, { ...filters, userid }, interval);

@@ -7,23 +7,40 @@ export const isNeon = (host: string) => /\.neon\.tech$/i.test(host);
 /**
  * Reads the settings of the database. The password is sent to Neon, or to SQL_ENDPOINT over TLS.
  *
- * @returns where SQL is sent: undefined for Neon's endpoint, which the driver derives from the URL; and headers besides the driver's
- * @throws DatabaseError `not-configured`, whose message has no secret. (The driver's quotes DATABASE_URL.)
+ * @returns where SQL is sent: undefined for Neon's endpoint, which the driver derives from the URL;
+ * and headers besides the driver's
+ * @throws DatabaseError `not-configured`, whose message has no secret. (The driver's quotes
+ * DATABASE_URL.)
  */
 export function endpointOf({ DATABASE_URL, SQL_ENDPOINT, SQL_ENDPOINT_HEADERS }: DatabaseEnv) {
-  if (!DATABASE_URL || !/^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(DATABASE_URL) || !URL.canParse(DATABASE_URL))
+  if (
+    !DATABASE_URL ||
+    !/^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(DATABASE_URL) ||
+    !URL.canParse(DATABASE_URL)
+  )
     throw notConfigured(
       'DATABASE_URL is missing, or lacks a user, password, host or database. Locally, use "npm run dev", which has a database',
     );
   if (!SQL_ENDPOINT && !isNeon(new URL(DATABASE_URL).hostname))
-    throw notConfigured('DATABASE_URL names a host that is not Neon’s: SQL_ENDPOINT must be the URL of its gateway');
+    throw notConfigured(
+      'DATABASE_URL names a host that is not Neon’s: SQL_ENDPOINT must be the URL of its gateway',
+    );
   if (SQL_ENDPOINT && !isSafe(URL.parse(SQL_ENDPOINT)))
-    throw notConfigured('SQL_ENDPOINT must be an https: URL without user and password (http: only on loopback)');
-  return { databaseUrl: DATABASE_URL, endpoint: SQL_ENDPOINT, headers: headersOf(SQL_ENDPOINT_HEADERS || '{}') };
+    throw notConfigured(
+      'SQL_ENDPOINT must be an https: URL without user and password (http: only on loopback)',
+    );
+  return {
+    databaseUrl: DATABASE_URL,
+    endpoint: SQL_ENDPOINT,
+    headers: headersOf(SQL_ENDPOINT_HEADERS || '{}'),
+  };
 }
 
 const isSafe = (url: URL | null) =>
-  url && !url.username && !url.password && /^(?:https:|http:\/\/(?:localhost|127\.[\d.]+|\[::1\])[:/])/.test(url.href);
+  url &&
+  !url.username &&
+  !url.password &&
+  /^(?:https:|http:\/\/(?:localhost|127\.[\d.]+|\[::1\])[:/])/.test(url.href);
 
 function headersOf(json: string): Record<string, string> {
   try {
@@ -33,7 +50,9 @@ function headersOf(json: string): Record<string, string> {
   } catch {
     // refused as well; the error would quote it
   }
-  throw notConfigured('SQL_ENDPOINT_HEADERS must be a JSON object of headers, such as {"Authorization":"Bearer …"}');
+  throw notConfigured(
+    'SQL_ENDPOINT_HEADERS must be a JSON object of headers, such as {"Authorization":"Bearer …"}',
+  );
 }
 
 const notConfigured = (message: string) => new DatabaseError('not-configured', message);

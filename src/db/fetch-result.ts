@@ -2,7 +2,10 @@ import { Output, free } from '../encode/bytes.ts';
 import { DatabaseError, failureOfStatus } from './errors.ts';
 import type { QueryStats } from './query-stats.ts';
 
-/** How many bytes of a body are read at a time. The runtime copies each read: large ones take memory, small ones leave garbage. */
+/**
+ * How many bytes of a body are read at a time. The runtime copies each read: large ones take
+ * memory, small ones leave garbage.
+ */
 const READ_BYTES = 256 * 1024;
 
 /** What a result can have at most, unless the query allows less: Neon's own limit. */
@@ -18,15 +21,22 @@ export interface FetchOptions {
   stats: QueryStats;
   /** Headers besides the driver's. */
   more: Readonly<Record<string, string>>;
-  /** Counts the bytes of the result, before they are read; if their number is not known, those read so far and next. Throws to refuse them. */
+  /**
+   * Counts the bytes of the result, before they are read; if their number is not known, those read
+   * so far and next. Throws to refuse them.
+   */
   reserve: (bytes: number) => void;
 }
 
 /**
- * The driver's fetch. Turns an error status into a DatabaseError before the driver makes its own error of it. With `raw`, the
- * driver gets a result without rows, with the bytes as `body`; with `fullResults` it returns that same object.
+ * The driver's fetch. Turns an error status into a DatabaseError before the driver makes its own
+ * error of it. With `raw`, the driver gets a result without rows, with the bytes as `body`; with
+ * `fullResults` it returns that same object.
  */
-export async function fetchResult(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
+export async function fetchResult(
+  url: string,
+  options: RequestInit & FetchOptions,
+): Promise<unknown> {
   const { maxBytes = MAX_BYTES, raw, stats, reserve, more, ...init } = options;
   stats.requests++;
   // A redirect would send the password to another address. The endpoint has no reason for one.
@@ -42,8 +52,10 @@ export async function fetchResult(url: string, options: RequestInit & FetchOptio
     return { ok, status, json: async () => JSON.parse(error) as unknown };
   }
   const { bytes: body, isWhole } = await readBody(response, maxBytes, reserve);
-  if (!isWhole) throw new DatabaseError('too-large', `a response of more than the ${maxBytes} bytes allowed`);
-  const json = async () => (raw ? { fields: [], rows: [], body } : (JSON.parse(utf8.decode(body)) as unknown));
+  if (!isWhole)
+    throw new DatabaseError('too-large', `a response of more than the ${maxBytes} bytes allowed`);
+  const json = async () =>
+    raw ? { fields: [], rows: [], body } : (JSON.parse(utf8.decode(body)) as unknown);
   return { ok, status, json };
 }
 
@@ -51,17 +63,23 @@ const utf8 = new TextDecoder();
 
 /** @throws DatabaseError for an error of Postgres that is too long */
 async function readError(response: Response): Promise<string> {
-  const { bytes, isWhole } = await readBody(new Response(response.body), MAX_ERROR_BYTES); // of any length
+  // of any length
+  const { bytes, isWhole } = await readBody(new Response(response.body), MAX_ERROR_BYTES);
   const text = utf8.decode(bytes);
   if (isWhole || response.status !== 400) return text;
-  throw new DatabaseError('defect', `an error of more than ${MAX_ERROR_BYTES} bytes: ${text.slice(0, 500)}`);
+  throw new DatabaseError(
+    'defect',
+    `an error of more than ${MAX_ERROR_BYTES} bytes: ${text.slice(0, 500)}`,
+  );
 }
 
 /**
- * Reads a body into one buffer. `arrayBuffer()` would collect its parts and then join them, which takes twice the memory. Nor is the
- * whole body read at once: the runtime would read into another buffer, as large as the view it is given, and copy it.
+ * Reads a body into one buffer. `arrayBuffer()` would collect its parts and then join them, which
+ * takes twice the memory. Nor is the whole body read at once: the runtime would read into another
+ * buffer, as large as the view it is given, and copy it.
  *
- * @returns the bytes, and whether they are all: of a longer body, the first `maxBytes`, or none if its length was declared
+ * @returns the bytes, and whether they are all: of a longer body, the first `maxBytes`, or none if
+ * its length was declared
  * @throws DatabaseError `transient` if they are not as many as declared
  */
 async function readBody(
@@ -76,7 +94,9 @@ async function readBody(
   };
   // With a `Content-Encoding`, the length is not that of the bytes read.
   const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
-  const reader = (body ?? new Blob([]).stream()).getReader({ mode: 'byob' }) as unknown as ByteReader;
+  const reader = (body ?? new Blob([]).stream()).getReader({
+    mode: 'byob',
+  }) as unknown as ByteReader;
   let view = new Uint8Array(Math.min(READ_BYTES, Number(length ?? READ_BYTES) + 1));
   try {
     if (Number(length) > maxBytes) return { bytes: output.written, isWhole: false };
@@ -95,11 +115,17 @@ async function readBody(
     await reader.cancel(); // unless it was read to its end
   }
   if (length !== null && output.length !== Number(length))
-    throw new DatabaseError('transient', `a response of ${output.length} bytes with a Content-Length of ${length}`);
+    throw new DatabaseError(
+      'transient',
+      `a response of ${output.length} bytes with a Content-Length of ${length}`,
+    );
   return { bytes: output.written, isWhole: true };
 }
 
-/** The runtime's reader, whose `min` its types lack. A read that ends the stream has `done`, and perhaps bytes. */
+/**
+ * The runtime's reader, whose `min` its types lack. A read that ends the stream has `done`, and
+ * perhaps bytes.
+ */
 interface ByteReader {
   read(
     view: Uint8Array<ArrayBuffer>,

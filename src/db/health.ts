@@ -2,7 +2,10 @@ import type { Database } from './client.ts';
 import { DatabaseError, failureOf } from './errors.ts';
 import { sql } from './sql.ts';
 
-/** @throws DatabaseError `unavailable` if the database does not respond within a few seconds, or `not-configured` */
+/**
+ * @throws DatabaseError `unavailable` if the database does not respond within a few seconds, or
+ * `not-configured`
+ */
 export async function ping(db: Database): Promise<void> {
   try {
     await db.rows({ text: sql`select 1` }, { retry: 'probe' });

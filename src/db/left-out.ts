@@ -19,17 +19,26 @@ interface Rule {
 /** SQL for leaving out the participants of a selection whom a wide file leaves out. */
 interface LeftOut {
   readonly rules: readonly Rule[];
-  /** Common table expressions, on `form` (see relation.ts): `left_out`, or none if there are no rules. */
+  /**
+   * Common table expressions, on `form` (see relation.ts): `left_out`, or none if there are no
+   * rules.
+   */
   readonly ctes: readonly Sql[];
   /** The conditions that a response's participant is kept. */
   readonly isKept: readonly Sql[];
   /** How many participants are left out. */
   readonly count: Sql;
-  /** JSON: for the rules that leave out anybody, their number from 1, how many participants they leave out, and the first of them. */
+  /**
+   * JSON: for the rules that leave out anybody, their number from 1, how many participants they
+   * leave out, and the first of them.
+   */
   readonly byRule: Sql;
 }
 
-/** How a rule is checked: what a response can have that breaks it, or, if a question is required, keeps it; or else a form. */
+/**
+ * How a rule is checked: what a response can have that breaks it, or, if a question is required,
+ * keeps it; or else a form.
+ */
 interface Flag extends Rule {
   readonly ofResponse?: Sql;
   readonly ofForm?: Sql;
@@ -39,19 +48,36 @@ interface Flag extends Rule {
 const MAX_LISTED = 100;
 
 /**
- * Finds those participants with a scan of the whole selection, first by form version, in the order of an index: to sort the
- * responses would write their metadata to disk.
+ * Finds those participants with a scan of the whole selection, first by form version, in the order
+ * of an index: to sort the responses would write their metadata to disk.
  */
 export function leftOut(
   selection: Selection,
   { repeats, require_metadata: keys = [], require_question: questions = [] }: LeftOutOptions,
 ): LeftOut {
-  const attempts: Flag = { rule: 'repeats', name: null, ofForm: sql`min(first_flow) < max(last_flow)` };
-  const lacks = (name: string): Flag => ({ rule: 'require_metadata', name, ofResponse: lacksKey(name) });
-  const asks = (name: string): Flag => ({ rule: 'require_question', name, ofResponse: sql`question_ref = ${name}` });
-  const rules = [...(repeats === 'drop' ? [attempts] : []), ...keys.map(lacks), ...questions.map(asks)];
+  const attempts: Flag = {
+    rule: 'repeats',
+    name: null,
+    ofForm: sql`min(first_flow) < max(last_flow)`,
+  };
+  const lacks = (name: string): Flag => ({
+    rule: 'require_metadata',
+    name,
+    ofResponse: lacksKey(name),
+  });
+  const asks = (name: string): Flag => ({
+    rule: 'require_question',
+    name,
+    ofResponse: sql`question_ref = ${name}`,
+  });
+  const rules = [
+    ...(repeats === 'drop' ? [attempts] : []),
+    ...keys.map(lacks),
+    ...questions.map(asks),
+  ];
   if (rules.length === 0) return { rules, ctes: [], isKept: [], count: sql`0`, byRule: sql`null` };
-  const each = (of: (rule: Flag, flag: Sql) => Sql) => join(rules.map((rule, i) => of(rule, raw(`flag_${i}`))));
+  const each = (of: (rule: Flag, flag: Sql) => Sql) =>
+    join(rules.map((rule, i) => of(rule, raw(`flag_${i}`))));
   const cte = sql`
     left_out as materialized (
       select userid, broken
@@ -74,7 +100,8 @@ export function leftOut(
   return {
     rules,
     ctes: [cte],
-    // Of an array, Postgres never expects a single element, for which it would compare each response with all.
+    // Of an array, Postgres never expects a single element, for which it would compare each
+    // response with all.
     isKept: [
       sql`not exists (select from unnest(array(select userid from left_out)) one (id) where one.id = responses.userid)`,
     ],

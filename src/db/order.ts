@@ -2,8 +2,9 @@ import type { Cursor } from '../responses/cursor.ts';
 import { type Sql, join, raw, sql } from './sql.ts';
 
 /**
- * An order for which an index holds the responses of each form version, so that they need no sort in either direction. Rows of two
- * form versions that tie in all three columns are ordered by `surveyid`, in the same direction.
+ * An order for which an index holds the responses of each form version, so that they need no sort
+ * in either direction. Rows of two form versions that tie in all three columns are ordered by
+ * `surveyid`, in the same direction.
  */
 export interface Order {
   readonly columns: readonly ('timestamp' | 'userid' | 'question_ref')[];
@@ -11,26 +12,44 @@ export interface Order {
 }
 
 /** The order of the primary key. */
-export const BY_TIME: Order = { columns: ['timestamp', 'userid', 'question_ref'], direction: 'asc' };
+export const BY_TIME: Order = {
+  columns: ['timestamp', 'userid', 'question_ref'],
+  direction: 'asc',
+};
 /** The order of the index `responses_by_participant`. */
-export const BY_PARTICIPANT: Order = { columns: ['userid', 'timestamp', 'question_ref'], direction: 'asc' };
+export const BY_PARTICIPANT: Order = {
+  columns: ['userid', 'timestamp', 'question_ref'],
+  direction: 'asc',
+};
 
 /**
  * The list for ORDER BY within one form version.
  *
- * @param alias the alias of the rows, for queries with an output column `timestamp`, which would be sorted by otherwise
+ * @param alias the alias of the rows, for queries with an output column `timestamp`, which would be
+ * sorted by otherwise
  */
 export const branchOrderSql = ({ columns, direction }: Order, alias?: string): Sql =>
   raw(
-    columns.map((column) => `${alias && column === 'timestamp' ? `${alias}.` : ''}${column} ${direction}`).join(', '),
+    columns
+      .map(
+        (column) => `${alias && column === 'timestamp' ? `${alias}.` : ''}${column} ${direction}`,
+      )
+      .join(', '),
   );
 
 /** The list for ORDER BY across form versions. @param alias likewise */
 export const orderSql = (order: Order, alias?: string): Sql =>
   sql`${branchOrderSql(order, alias)}, surveyid ${raw(order.direction)}`;
 
-/** Compares a row's position with a cursor. Without `surveyid`, the rows that tie with the cursor are equal to it. */
-export function cursorSql({ columns }: Order, operator: '<' | '>' | '<=' | '>=', cursor: Cursor): Sql {
+/**
+ * Compares a row's position with a cursor. Without `surveyid`, the rows that tie with the cursor
+ * are equal to it.
+ */
+export function cursorSql(
+  { columns }: Order,
+  operator: '<' | '>' | '<=' | '>=',
+  cursor: Cursor,
+): Sql {
   const { timestamp, userid, questionRef, surveyid } = cursor;
   const values = {
     timestamp: sql`${timestamp}::timestamptz`,
@@ -39,6 +58,9 @@ export function cursorSql({ columns }: Order, operator: '<' | '>' | '<=' | '>=',
   };
   const isTotal = surveyid !== undefined;
   const names = raw([...columns, ...(isTotal ? ['surveyid'] : [])].join(', '));
-  const compared = [...columns.map((column) => values[column]), ...(isTotal ? [sql`${surveyid}::uuid`] : [])];
+  const compared = [
+    ...columns.map((column) => values[column]),
+    ...(isTotal ? [sql`${surveyid}::uuid`] : []),
+  ];
   return sql`(${names}) ${raw(operator)} (${join(compared)})`;
 }

@@ -7,9 +7,10 @@ import { filterConditions, participantId, pseudonym, relationOf } from './relati
 import { type Query, type Sql, Value, and, raw, sql } from './sql.ts';
 
 /**
- * SQL for the participants with responses in a selection of a key that sees pseudonyms: the `id` as stored, the pseudonym, `userid`, the
- * number of `responses`, and that of the responses `walked` to find them in an index. One scan of an index finds them: they are far fewer
- * than the responses, and only they are hashed.
+ * SQL for the participants with responses in a selection of a key that sees pseudonyms: the `id` as
+ * stored, the pseudonym, `userid`, the number of `responses`, and that of the responses `walked` to
+ * find them in an index. One scan of an index finds them: they are far fewer than the responses,
+ * and only they are hashed.
  *
  * @param conditions those that no index holds
  */
@@ -37,13 +38,19 @@ function participantsOf(
 }
 
 /**
- * The first participants of a selection after another, or of all, in the order of their pseudonyms: their ids as stored, and the numbers
- * of {@link participantsOf}.
+ * The first participants of a selection after another, or of all, in the order of their pseudonyms:
+ * their ids as stored, and the numbers of {@link participantsOf}.
  */
-export function participantsQuery(selection: Selection, secret: string, rows: number, after?: string): Query {
+export function participantsQuery(
+  selection: Selection,
+  secret: string,
+  rows: number,
+  after?: string,
+): Query {
   const limit = new Value(rows);
   const { inIndex, unindexed } = splitFilters(selection, BY_PARTICIPANT);
-  const isAfter = after === undefined ? sql`` : sql`where userid > ${pseudonym(sql`${after}`, secret)}`;
+  const isAfter =
+    after === undefined ? sql`` : sql`where userid > ${pseudonym(sql`${after}`, secret)}`;
   const text = sql`${participantsOf(inIndex, secret, unindexed)}
     select id, responses, walked from participant ${isAfter} order by userid limit ${limit}`;
   return { text, limit };

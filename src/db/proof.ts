@@ -15,13 +15,15 @@ export interface ProvenPage extends EncodedPage {
 /**
  * The SQL of one attempt at a query, and what proves its result.
  *
- * A response can be valid JSON and yet be that of another query, lack rows, or have one twice or in another's place. So each row has a
- * last cell with its number, from 1, and in the last row a random name, new in each attempt, and the query's limit. A query without
- * rows returns one row of nulls for this, with another word in this cell, so a result without rows is never complete. Nor is that of a
- * query that stops early.
+ * A response can be valid JSON and yet be that of another query, lack rows, or have one twice or in
+ * another's place. So each row has a last cell with its number, from 1, and in the last row a
+ * random name, new in each attempt, and the query's limit. A query without rows returns one row of
+ * nulls for this, with another word in this cell, so a result without rows is never complete. Nor
+ * is that of a query that stops early.
  *
- * This wraps the query. SQL does not guarantee the order of its rows then, but Postgres keeps it: a left join without a condition is
- * a nested loop, here over a single row, and a window function without ORDER BY sorts nothing. `test/plans` holds this plan.
+ * This wraps the query. SQL does not guarantee the order of its rows then, but Postgres keeps it: a
+ * left join without a condition is a nested loop, here over a single row, and a window function
+ * without ORDER BY sorts nothing. `test/plans` holds this plan.
  */
 export class Proof {
   readonly sql: string;
@@ -45,20 +47,28 @@ export class Proof {
     this.params = params;
   }
 
-  /** @returns the rows of a result of the driver, without the check. @throws DatabaseError `transient` */
+  /**
+   * @returns the rows of a result of the driver, without the check. @throws DatabaseError
+   * `transient`
+   */
   rowsOf(result: unknown): Row[] {
     const { fields, rows } = result as { fields: readonly unknown[]; rows: Row[] };
-    if (rows.some((row) => row.length !== fields.length)) throw corrupted('rows of different lengths');
+    if (rows.some((row) => row.length !== fields.length))
+      throw corrupted('rows of different lengths');
     const checks = rows.map((row) => row.at(-1));
     const check = checks.pop();
     if (check === `${this.#endText(1)} none`) return [];
-    if (check !== this.#endText(rows.length) || checks.some((number, i) => number !== String(i + 1)))
+    if (
+      check !== this.#endText(rows.length) ||
+      checks.some((number, i) => number !== String(i + 1))
+    )
       throw corrupted('rows of another result');
     return rows.map((row) => row.slice(0, -1));
   }
 
   /**
-   * Encodes the rows in the body of a response, `{"fields":[…],"rows":[[…],…],"rowCount":…,…}` with its members in any order.
+   * Encodes the rows in the body of a response, `{"fields":[…],"rows":[[…],…],"rowCount":…,…}` with
+   * its members in any order.
    *
    * @param body compact JSON with rows as arrays of text
    * @throws DatabaseError `transient`, or an error of `encode`
@@ -71,7 +81,14 @@ export class Proof {
     if (check === this.#endText(rowCount)) return { ...page, isCut: false };
     const isCut = this.#canBeCut && check === `${this.#endText(1)} cut`;
     if (!(isCut || check === `${this.#endText(1)} none`)) throw corrupted('rows of another result');
-    return { ...page, data: data.subarray(0, 0), cells: new Int32Array(0), rowCount: 0, lastKey: [], isCut };
+    return {
+      ...page,
+      data: data.subarray(0, 0),
+      cells: new Int32Array(0),
+      rowCount: 0,
+      lastKey: [],
+      isCut,
+    };
   }
 
   /** The last row's check. */

@@ -15,7 +15,8 @@ export class Stopwatch {
     try {
       return await work();
     } finally {
-      if (--this.#running === 0) this.#elapsed = (this.#elapsed ?? 0) + performance.now() - this.#runningSince;
+      if (--this.#running === 0)
+        this.#elapsed = (this.#elapsed ?? 0) + performance.now() - this.#runningSince;
     }
   }
 }

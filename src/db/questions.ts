@@ -21,16 +21,22 @@ export interface Question {
 /** How the columns of a wide table are named: by form and question, or by question. */
 export type ColumnsBy = 'form_question' | 'question';
 
-/** SQL for those of `form` (see relation.ts). The versions of a form share a position, that of the first to be created. */
+/**
+ * SQL for those of `form` (see relation.ts). The versions of a form share a position, that of the
+ * first to be created.
+ */
 export const FORM_POSITIONS = sql`
       select id, shortcode, min(position) over (partition by shortcode) as position
       from (select *, row_number() over (order by created, id) as position from form) version`;
 
-const IS_RESERVED = raw(`name in ('${RESERVED_NAMES.join("', '")}') or name ~ '^(${RESERVED_PREFIXES.join('|')})[.]'`);
+const IS_RESERVED = raw(
+  `name in ('${RESERVED_NAMES.join("', '")}') or name ~ '^(${RESERVED_PREFIXES.join('|')})[.]'`,
+);
 
 /**
- * A common table expression, on `form`: `question`, those of `rows`, with the order of their columns. Forms are ordered by the creation
- * of their first version, a form's questions by their smallest `question_idx`, then by name.
+ * A common table expression, on `form`: `question`, those of `rows`, with the order of their
+ * columns. Forms are ordered by the creation of their first version, a form's questions by their
+ * smallest `question_idx`, then by name.
  */
 export const questionCte = (rows: Sql): Sql => sql`
     question as materialized (
@@ -47,14 +53,17 @@ export const questionCte = (rows: Sql): Sql => sql`
 const COLUMN_ORDER = raw('position, idx, question_ref collate "C"');
 
 /**
- * Common table expressions for the names of questions' columns, which all differ: `question_column`, the rows of `question` with the
- * `name` and the place `n` of their columns. Begin the query `with recursive`.
+ * Common table expressions for the names of questions' columns, which all differ:
+ * `question_column`, the rows of `question` with the `name` and the place `n` of their columns.
+ * Begin the query `with recursive`.
  *
- * A name that another column can have gets `question.` in front. Then, in the order of the columns, a name that an earlier one has
- * gets `_2`, or else `_3`, and so on. Names without such numbers are their root. Only within a root can names be equal, and only
- * where two are is it necessary to give them one after another.
+ * A name that another column can have gets `question.` in front. Then, in the order of the columns,
+ * a name that an earlier one has gets `_2`, or else `_3`, and so on. Names without such numbers are
+ * their root. Only within a root can names be equal, and only where two are is it necessary to give
+ * them one after another.
  *
- * Postgres takes questions for few, and in most joins would compare each with each. A full join is always hashed or merged.
+ * Postgres takes questions for few, and in most joins would compare each with each. A full join is
+ * always hashed or merged.
  *
  * @param by how questions share columns
  */
@@ -92,14 +101,18 @@ export function columnNames(by: ColumnsBy = 'form_question'): Sql {
 }
 
 /**
- * The questions that have responses in a selection, in the order of their columns. Shortcodes are those of the selection, even if they have since
- * changed.
+ * The questions that have responses in a selection, in the order of their columns. Shortcodes are
+ * those of the selection, even if they have since changed.
  *
  * It scans the whole selection, because no index has a form's questions.
  *
  * @param limit the number of questions to return at most
  */
-export function questionsQuery(selection: Selection, by: ColumnsBy | undefined, limit: number): Query {
+export function questionsQuery(
+  selection: Selection,
+  by: ColumnsBy | undefined,
+  limit: number,
+): Query {
   const responses = relationOf(selection);
   const text = sql`
     with recursive ${responses.forms}, ${questionCte(responses.all(filterConditions(selection)))}, ${columnNames(by)}
@@ -110,7 +123,10 @@ export function questionsQuery(selection: Selection, by: ColumnsBy | undefined, 
   return { text };
 }
 
-/** Runs {@link questionsQuery}. @throws DatabaseError `too-large` if there are too many questions, or their names are too long */
+/**
+ * Runs {@link questionsQuery}. @throws DatabaseError `too-large` if there are too many questions,
+ * or their names are too long
+ */
 export async function findQuestions(
   db: Database,
   selection: Selection,
@@ -118,7 +134,8 @@ export async function findQuestions(
 ): Promise<Question[]> {
   const query = questionsQuery(selection, by, MAX_QUESTIONS + 1);
   const rows = await db.rows(query, { maxBytes: MAX_BYTES, retry: 'scan', keep: true });
-  if (rows.length > MAX_QUESTIONS) throw new DatabaseError('too-large', 'more questions than a wide table can have');
+  if (rows.length > MAX_QUESTIONS)
+    throw new DatabaseError('too-large', 'more questions than a wide table can have');
   return (rows as [string, string, string][]).map(([shortcode, questionRef, column]) => ({
     shortcode,
     questionRef,

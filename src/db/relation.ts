@@ -8,8 +8,9 @@ import { type Sql, and, join, raw, sql } from './sql.ts';
 /** The responses that a statement can read. */
 export interface Relation {
   /**
-   * The common table expression `form`: `id`, `shortcode` and `created` of the form versions. A form version that left the
-   * account or the survey after it was found is not among them: a statement reads it as if it had been deleted.
+   * The common table expression `form`: `id`, `shortcode` and `created` of the form versions. A
+   * form version that left the account or the survey after it was found is not among them: a
+   * statement reads it as if it had been deleted.
    */
   readonly forms: Sql;
   /**
@@ -23,10 +24,11 @@ export interface Relation {
 }
 
 /**
- * Makes SQL for the responses of a survey that a key sees. Every statement checks their account, and what the limits of the key hide
- * does not exist for it. Nothing else names their table.
+ * Makes SQL for the responses of a survey that a key sees. Every statement checks their account,
+ * and what the limits of the key hide does not exist for it. Nothing else names their table.
  *
- * @param formVersions those to read, with the shortcodes that they had when they were found; all unless given
+ * @param formVersions those to read, with the shortcodes that they had when they were found; all
+ * unless given
  */
 export function relationOf({
   survey,
@@ -45,13 +47,16 @@ export function relationOf({
         select created from surveys where surveys.id = version.id and (${isOwn}) is true offset 0
       ) survey`
     : sql`select id, shortcode, created from surveys where ${isOwn}`;
-  // As a filter (`is true`), since Postgres can estimate the number of rows from the ids, but not from the result of a query.
+  // As a filter (`is true`), since Postgres can estimate the number of rows from the ids, but not
+  // from the result of a query.
   const isInForm = sql`(surveyid in (select id from form)) is true`;
   const responses = survey.limits ? limitedResponses(survey.limits) : sql`responses`;
   return {
     forms: sql`form as materialized (${forms})`,
-    to: (form, conditions) => sql`${responses} where ${and([sql`surveyid = ${form}`, ...conditions])}`,
-    all: (conditions) => sql`${responses} where ${and([sql`surveyid = any(${ids}::uuid[])`, isInForm, ...conditions])}`,
+    to: (form, conditions) =>
+      sql`${responses} where ${and([sql`surveyid = ${form}`, ...conditions])}`,
+    all: (conditions) =>
+      sql`${responses} where ${and([sql`surveyid = any(${ids}::uuid[])`, isInForm, ...conditions])}`,
   };
 }
 
@@ -75,8 +80,8 @@ export const questionLimits = (limits: KeyLimits | null): Sql[] => [
 ];
 
 /**
- * The column with a participant's id as it is stored, which indexes have. With pseudonyms, `userid` is a pseudonym, and this column is
- * for conditions alone: nothing returns it.
+ * The column with a participant's id as it is stored, which indexes have. With pseudonyms, `userid`
+ * is a pseudonym, and this column is for conditions alone: nothing returns it.
  */
 export const participantId = ({ limits }: Pick<Survey, 'limits'>): 'userid' | 'participant' =>
   limits?.secret === undefined ? 'userid' : 'participant';
@@ -89,11 +94,15 @@ export const participantId = ({ limits }: Pick<Survey, 'limits'>): 'userid' | 'p
 export function pseudonym(id: Sql, secret: string): Sql {
   const key = Uint8Array.fromHex(secret.padEnd(2 * 64, '0'));
   const pad = (byte: number) => key.map((one) => one ^ byte).toHex();
-  const hash = (padding: number, message: Sql) => sql`sha256(decode(${pad(padding)}, 'hex') || ${message})`;
+  const hash = (padding: number, message: Sql) =>
+    sql`sha256(decode(${pad(padding)}, 'hex') || ${message})`;
   return sql`'p' || left(encode(${hash(0x5c, hash(0x36, sql`convert_to(${id}, 'UTF8')`))}, 'hex'), 32)`;
 }
 
-/** The responses that a limited key sees, as it sees them. Postgres merges this subquery into a query, and uses its indexes. */
+/**
+ * The responses that a limited key sees, as it sees them. Postgres merges this subquery into a
+ * query, and uses its indexes.
+ */
 function limitedResponses(limits: KeyLimits): Sql {
   const { metadata: keys, pageid, secret } = limits;
   const visible = keys?.filter((key) => pageid !== false || key !== 'pageid');
@@ -104,17 +113,25 @@ function limitedResponses(limits: KeyLimits): Sql {
   const object = members ? join([sql`'{}'::jsonb`, ...members], ' || ') : sql`metadata - 'pageid'`;
   const masks: Record<string, Sql | undefined> = {
     userid: secret === undefined ? undefined : pseudonym(sql`userid`, secret),
-    metadata: keys || pageid === false ? sql`case jsonb_typeof(metadata) when 'object' then ${object} end` : undefined,
+    metadata:
+      keys || pageid === false
+        ? sql`case jsonb_typeof(metadata) when 'object' then ${object} end`
+        : undefined,
     pageid: pageid === false ? sql`null::text` : undefined,
   };
-  const columns = STORED_COLUMNS.map((name) => (masks[name] ? sql`${masks[name]} as ${raw(name)}` : raw(name)));
+  const columns = STORED_COLUMNS.map((name) =>
+    masks[name] ? sql`${masks[name]} as ${raw(name)}` : raw(name),
+  );
   const id = secret === undefined ? [] : [sql`userid as ${raw(participantId({ limits }))}`];
   const isVisible = questionLimits(limits);
   const where = isVisible.length > 0 ? sql` where ${and(isVisible)}` : sql``;
   return sql`(select ${join([...columns, ...id])} from responses${where}) responses`;
 }
 
-/** The questions of a filter. One that a key does not see has a random name, so that Postgres plans and walks as for one that there is not. */
+/**
+ * The questions of a filter. One that a key does not see has a random name, so that Postgres plans
+ * and walks as for one that there is not.
+ */
 function knownQuestions(names: readonly string[], limits: KeyLimits | null): string[] {
   const { questions, without_questions: hidden = [] } = limits ?? { v: 1 };
   const isVisible = (name: string) => (questions?.includes(name) ?? true) && !hidden.includes(name);

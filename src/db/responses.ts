@@ -19,7 +19,10 @@ export interface ComputedColumn {
   readonly unlabelled?: Sql;
 }
 
-/** The text of a key of the metadata; null if it is not there. A participant can choose it where it comes from a URL. */
+/**
+ * The text of a key of the metadata; null if it is not there. A participant can choose it where it
+ * comes from a URL.
+ */
 export const metadataValue = (key: string): ComputedColumn => typed(sql`(metadata->>${key}::text)`);
 
 const typed = (text: Sql): ComputedColumn => ({ sql: text, isTyped: true });
@@ -28,14 +31,19 @@ const typed = (text: Sql): ComputedColumn => ({ sql: text, isTyped: true });
 export const lacksKey = (key: string): Sql => sql`metadata->>${key}::text is null`;
 
 /** `t` if the metadata lack one of these keys, otherwise `f`. */
-export const lacksMetadata = (keys: readonly string[]): ComputedColumn => ({ sql: join(keys.map(lacksKey), ' or ') });
+export const lacksMetadata = (keys: readonly string[]): ComputedColumn => ({
+  sql: join(keys.map(lacksKey), ' or '),
+});
 
 /** The question, if it is one of these; otherwise null. */
 export const questionAmong = (questions: readonly string[]): ComputedColumn => ({
   sql: sql`case when question_ref = any(${questions}) then question_ref end`,
 });
 
-/** The seed from which treatment arms are computed, as ten digits; null if the metadata have none that is an integer of 32 bits. */
+/**
+ * The seed from which treatment arms are computed, as ten digits; null if the metadata have none
+ * that is an integer of 32 bits.
+ */
 export const seed: ComputedColumn = {
   sql: sql`
     case when metadata->>'seed' ~ '^(0|[1-9][0-9]{0,9})$' and lpad(metadata->>'seed', 10, '0') <= '4294967295' collate "C"
@@ -60,7 +68,10 @@ export const ANSWERS = {
   label: labelled(RESPONSE),
 };
 
-/** A common table expression for the labels of choices, which labelled answers of `rows` need. They are found once for each text of a question. */
+/**
+ * A common table expression for the labels of choices, which labelled answers of `rows` need. They
+ * are found once for each text of a question.
+ */
 const labelsCte = (rows: Sql): Sql => sql`
   labels as materialized (
     select jsonb_object_agg(asked, labels) as by_text
@@ -75,13 +86,16 @@ export const answerCtes = ({ unlabelled }: ComputedColumn, rows: Sql): Sql[] =>
 /** SQL for columns of the rows `r`. */
 function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sql {
   const read = columns.map(computed);
-  const list = join(read.map(({ sql: text, isTyped }) => (safe && isTyped ? withoutFormulas(text) : text)));
+  const list = join(
+    read.map(({ sql: text, isTyped }) => (safe && isTyped ? withoutFormulas(text) : text)),
+  );
   if (!read.some(({ unlabelled }) => unlabelled)) return sql`select ${list} from (${rows}) r`;
   return sql`with page as materialized (${rows}), ${labelsCte(sql`page`)} select ${list} from page r`;
 }
 
 /** The indexes of {@link CURSOR_COLUMNS}. */
-export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
+export const keyColumnsOf = (columns: readonly Column[]) =>
+  CURSOR_COLUMNS.map((name) => columns.indexOf(name));
 
 export interface PageOptions {
   /** Puts an apostrophe wherever a spreadsheet could run a text as a formula. */
@@ -93,11 +107,13 @@ export interface PageOptions {
 /**
  * The page query: the responses of a range, in order.
  *
- * Its cost depends on the rows it returns, and for many form versions on their number, but not on the size of the table or the
- * page's position. The few form versions of most surveys are merged: each branch walks the order's index from the cursor; Postgres
- * merges the branches (Merge Append) and stops at the limit. For this, each branch must be parenthesised in the set operation
- * itself, with its own ORDER BY and LIMIT: without the LIMIT, the planner expects to read the whole branch, and sorts. The final
- * sort by surveyid is an Incremental Sort over the few rows that tie in the other columns.
+ * Its cost depends on the rows it returns, and for many form versions on their number, but not on
+ * the size of the table or the page's position. The few form versions of most surveys are merged:
+ * each branch walks the order's index from the cursor; Postgres merges the branches (Merge Append)
+ * and stops at the limit. For this, each branch must be parenthesised in the set operation itself,
+ * with its own ORDER BY and LIMIT: without the LIMIT, the planner expects to read the whole branch,
+ * and sorts. The final sort by surveyid is an Incremental Sort over the few rows that tie in the
+ * other columns.
  */
 export function pageQuery(
   selection: Selection,
@@ -112,8 +128,8 @@ export function pageQuery(
 }
 
 /**
- * {@link pageQuery} for a selection with filters that no index holds. It gives up, without rows, if it has to walk past more than
- * `walkLimit` responses. Undefined if an index holds all filters.
+ * {@link pageQuery} for a selection with filters that no index holds. It gives up, without rows, if
+ * it has to walk past more than `walkLimit` responses. Undefined if an index holds all filters.
  */
 export function boundedPageQuery(
   selection: Selection,
@@ -128,10 +144,16 @@ export function boundedPageQuery(
 }
 
 /**
- * The page boundaries of a range: the key of every `pageRows`th row. The rows after the last boundary make a shorter page. The
- * query reads only the index, at a fraction of the cost of the rows.
+ * The page boundaries of a range: the key of every `pageRows`th row. The rows after the last
+ * boundary make a shorter page. The query reads only the index, at a fraction of the cost of the
+ * rows.
  */
-export function boundaryQuery(selection: Selection, range: Range, pageRows: number, order: Order = BY_TIME): Query {
+export function boundaryQuery(
+  selection: Selection,
+  range: Range,
+  pageRows: number,
+  order: Order = BY_TIME,
+): Query {
   const limit = new Value(range.limit);
   const rows = rangeRows(selection, { ...range, limit }, KEY_COLUMNS, order);
   const text = sql`
@@ -152,5 +174,7 @@ export async function readCount(db: Database, query: Query): Promise<number> {
 function computed(column: Column): ComputedColumn {
   if (typeof column !== 'string') return column;
   const { type, isTyped, sql: expression = column } = columnNamed(column);
-  return type === 'timestamptz' ? { sql: isoTimestamp(`r.${column}`) } : { sql: raw(expression), isTyped };
+  return type === 'timestamptz'
+    ? { sql: isoTimestamp(`r.${column}`) }
+    : { sql: raw(expression), isTyped };
 }

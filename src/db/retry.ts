@@ -11,8 +11,9 @@ import { DatabaseError, failureOf } from './errors.ts';
 export type RetryPolicy = 'request' | 'scan' | 'export' | 'key' | 'probe';
 
 /**
- * How long a query may be retried, and how long one attempt may take; milliseconds. An attempt at a page takes far less than
- * the limit, so that a response that is lost on the way is requested again.
+ * How long a query may be retried, and how long one attempt may take; milliseconds. An attempt at a
+ * page takes far less than the limit, so that a response that is lost on the way is requested
+ * again.
  */
 export interface RetryLimits {
   readonly totalMs: number;
@@ -28,11 +29,15 @@ const MAX_DELAY_MS = 2_000;
 /** @param seconds EXPORT_RETRY_SECONDS. @throws DatabaseError `defect` if it is invalid */
 export function retryLimits(seconds = ''): Record<RetryPolicy, RetryLimits> {
   if (!/^\d{0,5}$/.test(seconds)) {
-    throw new DatabaseError('defect', `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`);
+    throw new DatabaseError(
+      'defect',
+      `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`,
+    );
   }
   return {
     request: { totalMs: 20_000, attemptMs: 8_000 }, // a suspended compute may take seconds to wake
-    scan: { totalMs: SCAN_ATTEMPT_MS + 5_000, attemptMs: SCAN_ATTEMPT_MS }, // room for one attempt after a lost result
+    // room for one attempt after a lost result
+    scan: { totalMs: SCAN_ATTEMPT_MS + 5_000, attemptMs: SCAN_ATTEMPT_MS },
     export: { totalMs: 1000 * Number(seconds || '60'), attemptMs: 15_000 },
     key: { totalMs: 8_000, attemptMs: 5_000 },
     probe: { totalMs: 0, attemptMs: 8_000 },
@@ -40,12 +45,13 @@ export function retryLimits(seconds = ''): Record<RetryPolicy, RetryLimits> {
 }
 
 /**
- * Runs a read, and retries it after a transient failure with exponential backoff and jitter (of half the delay), until the
- * next delay would exceed the limit.
+ * Runs a read, and retries it after a transient failure with exponential backoff and jitter (of
+ * half the delay), until the next delay would exceed the limit.
  * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  *
  * @param acquireTurn waits until an attempt may start. This wait counts towards no limit here.
- * @param read takes a signal that is aborted when `signal` is, or when the attempt has taken too long
+ * @param read takes a signal that is aborted when `signal` is, or when the attempt has taken too
+ * long
  * @param onRetry is called before each further attempt
  * @throws DatabaseError of the last attempt; `transient` means that the limit is used up
  * @throws an error of `acquireTurn`
@@ -80,10 +86,14 @@ export async function withRetry<T>(
 }
 
 /**
- * Runs one attempt, and removes its listener from the signal, which may live as long as the isolate. workerd keeps a signal
- * made by `AbortSignal.any` for as long as its sources live.
+ * Runs one attempt, and removes its listener from the signal, which may live as long as the
+ * isolate. workerd keeps a signal made by `AbortSignal.any` for as long as its sources live.
  */
-async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function attempt<T>(
+  ms: number,
+  signal: AbortSignal,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const attemptAbort = new AbortController();
   const onAbort = () => attemptAbort.abort(signal.reason);
   signal.addEventListener('abort', onAbort);
@@ -102,4 +112,5 @@ async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortS
   }
 }
 
-const untilAborted = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve));
+const untilAborted = (signal: AbortSignal) =>
+  new Promise((resolve) => signal.addEventListener('abort', resolve));

@@ -8,7 +8,9 @@ export interface Query {
   readonly ctes?: readonly Sql[];
   /** A limit that must reach the database as it is. */
   readonly limit?: Value | undefined;
-  /** For a query that may stop early, without rows: the condition, on `ctes`, for having stopped. */
+  /**
+   * For a query that may stop early, without rows: the condition, on `ctes`, for having stopped.
+   */
   readonly isCut?: Sql;
 }
 
@@ -35,7 +37,10 @@ export class Sql {
 }
 
 /** SQL as it would be typed into psql, backslashes included. Its values become parameters. */
-export const sql = ({ raw: texts }: TemplateStringsArray, ...parts: readonly (Sql | Value | Param)[]): Sql =>
+export const sql = (
+  { raw: texts }: TemplateStringsArray,
+  ...parts: readonly (Sql | Value | Param)[]
+): Sql =>
   new Sql(
     texts,
     parts.map((part) => (part instanceof Sql || part instanceof Value ? part : new Value(part))),
@@ -51,12 +56,17 @@ export const join = (list: readonly Sql[], separator = ', '): Sql =>
 /** SQL for all of at least one condition. */
 export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and ');
 
-/** @returns the text with the parameters `$1`, `$2`, …, numbered in the order in which they first occur */
+/**
+ * @returns the text with the parameters `$1`, `$2`, …, numbered in the order in which they first
+ * occur
+ */
 export function render(statement: Sql): { text: string; params: Param[] } {
   const numbers = new Map<Value, number>();
   const textOf = (part: Sql | Value): string => {
     if (part instanceof Sql)
-      return part.texts.reduce((text, next, i) => text + textOf(part.parts[i - 1] as Sql | Value) + next);
+      return part.texts.reduce(
+        (text, next, i) => text + textOf(part.parts[i - 1] as Sql | Value) + next,
+      );
     const number = numbers.get(part) ?? numbers.size + 1;
     numbers.set(part, number);
     return `$${number}`;
@@ -65,7 +75,8 @@ export function render(statement: Sql): { text: string; params: Param[] } {
 }
 
 /**
- * SQL for a timestamp as the API prints it: UTC, RFC 3339, with three fraction digits, or six if the microseconds are not zero.
+ * SQL for a timestamp as the API prints it: UTC, RFC 3339, with three fraction digits, or six if
+ * the microseconds are not zero.
  *
  * @param column an expression of type timestamptz; never user input
  */

@@ -11,22 +11,30 @@ export type Summary = Awaited<ReturnType<typeof summarize>>;
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
- * Counts the responses and participants of a selection, in the first row, and of each of its days, in the others. The first row also
- * has the numbers of each form, and those of each rule by which participants are left out, as JSON.
+ * Counts the responses and participants of a selection, in the first row, and of each of its days,
+ * in the others. The first row also has the numbers of each form, and those of each rule by which
+ * participants are left out, as JSON.
  *
- * The query reads only the index, once: a participant counts once a day and form, and these are far fewer than the responses. It reads
- * in the order of time, which is that of the table: until a vacuum, Postgres looks up every row there. To find the participants to
- * leave out, if any can be, takes another scan.
+ * The query reads only the index, once: a participant counts once a day and form, and these are far
+ * fewer than the responses. It reads in the order of time, which is that of the table: until a
+ * vacuum, Postgres looks up every row there. To find the participants to leave out, if any can be,
+ * takes another scan.
  *
- * The time zone is set for this statement, in a condition that Postgres evaluates before the scan. `at time zone` would read
- * some names, such as `CET`, as abbreviations without daylight-saving time.
+ * The time zone is set for this statement, in a condition that Postgres evaluates before the scan.
+ * `at time zone` would read some names, such as `CET`, as abbreviations without daylight-saving
+ * time.
  *
- * Responses are of the years 1 to 9999 in UTC. What another zone has on the day before or after counts on the first or last day of
- * these years, because other years are no dates of RFC 3339 or of most languages.
+ * Responses are of the years 1 to 9999 in UTC. What another zone has on the day before or after
+ * counts on the first or last day of these years, because other years are no dates of RFC 3339 or
+ * of most languages.
  *
  * @param timeZone a name in `pg_timezone_names`
  */
-export function summaryQuery(selection: Selection, timeZone: string, options: LeftOutOptions = {}): Query {
+export function summaryQuery(
+  selection: Selection,
+  timeZone: string,
+  options: LeftOutOptions = {},
+): Query {
   const responses = relationOf(selection);
   const { ctes, isKept, count, byRule } = leftOut(selection, options);
   const where = [
@@ -72,14 +80,28 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
 /**
  * Runs {@link summaryQuery}.
  *
- * @returns what `/responses/summary` returns: days in ascending order, without those that have no responses
+ * @returns what `/responses/summary` returns: days in ascending order, without those that have no
+ * responses
  * @throws DatabaseError `too-large` if the result has too many days
  */
-export async function summarize(db: Database, selection: Selection, timeZone: string, options: LeftOutOptions) {
+export async function summarize(
+  db: Database,
+  selection: Selection,
+  timeZone: string,
+  options: LeftOutOptions,
+) {
   const query = summaryQuery(selection, timeZone, options);
-  const [total = [], ...days] = await db.rows(query, { maxBytes: MAX_BYTES, retry: 'scan', keep: true });
+  const [total = [], ...days] = await db.rows(query, {
+    maxBytes: MAX_BYTES,
+    retry: 'scan',
+    keep: true,
+  });
   const [, responses, participants, first, last, left, forms, byRules] = total;
-  const leftOutBy = JSON.parse(byRules ?? '[]') as [rule: number, participants: number, userids: string[]][];
+  const leftOutBy = JSON.parse(byRules ?? '[]') as [
+    rule: number,
+    participants: number,
+    userids: string[],
+  ][];
   const { rules } = leftOut(selection, options);
   return {
     responses: Number(responses),
@@ -92,7 +114,11 @@ export async function summarize(db: Database, selection: Selection, timeZone: st
       participants: Number(participantsOfDay),
     })),
     left_out: Number(left),
-    forms: JSON.parse(forms ?? '[]') as { shortcode: string; responses: number; participants: number }[],
+    forms: JSON.parse(forms ?? '[]') as {
+      shortcode: string;
+      responses: number;
+      participants: number;
+    }[],
     left_out_by: rules.map(({ rule, name }, i) => {
       const [, byRule = 0, userids = []] = leftOutBy.find(([number]) => number === i + 1) ?? [];
       return { rule, name, participants: byRule, userids };
@@ -100,7 +126,10 @@ export async function summarize(db: Database, selection: Selection, timeZone: st
   };
 }
 
-/** Whether the database has a time zone of exactly this name. Reads all its zones, which takes some 10 ms. */
+/**
+ * Whether the database has a time zone of exactly this name. Reads all its zones, which takes some
+ * 10 ms.
+ */
 export async function isTimeZone(db: Database, name: string): Promise<boolean> {
   const text = sql`select name from pg_timezone_names where name = ${name}`;
   return (await db.rows({ text })).length > 0;

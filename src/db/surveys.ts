@@ -22,7 +22,10 @@ export const SURVEY_COLUMNS = [
 /** A row's key in {@link surveysQuery}: its `created` and `id`. */
 export const SURVEY_KEY = ['created', 'id'] as const;
 
-/** The form versions of an account that a key sees, newest first: the first ones after a key, or of all. */
+/**
+ * The form versions of an account that a key sees, newest first: the first ones after a key, or of
+ * all.
+ */
 export function surveysQuery(
   accountId: string,
   limits: KeyLimits | null,
@@ -31,7 +34,10 @@ export function surveysQuery(
 ): Query {
   const limit = new Value(rows);
   const last = sql`${created ?? ''}::timestamptz`;
-  const isAfter = id === undefined ? sql`` : sql`and (s.created < ${last} or s.created = ${last} and s.id > ${id})`;
+  const isAfter =
+    id === undefined
+      ? sql``
+      : sql`and (s.created < ${last} or s.created = ${last} and s.id > ${id})`;
   const text = sql`
     select s.id, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
       s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts
@@ -67,7 +73,8 @@ export const FORM_DATA_KEY = ['shortcode', 'survey_created', 'surveyid'] as cons
 export function formDataQuery(survey: Survey, rows: number, after: readonly string[] = []): Query {
   const limit = new Value(rows);
   const key = join(after.map((value) => sql`${value}`));
-  const isAfter = after.length > 0 ? sql`where (shortcode, survey_created::timestamptz, id) > (${key})` : sql``;
+  const isAfter =
+    after.length > 0 ? sql`where (shortcode, survey_created::timestamptz, id) > (${key})` : sql``;
   const text = sql`
     select *
     from (${formDataSql(survey)}) form
@@ -89,8 +96,14 @@ export async function findSurvey(db: Database, survey: Survey): Promise<FormVers
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
 }
 
-/** The form versions of the surveys that this isolate has read, by account, name and limits; the latest last. Requests share them. */
-const remembered = new Map<string, { readonly formVersions: readonly FormVersion[]; readonly bytes: number }>();
+/**
+ * The form versions of the surveys that this isolate has read, by account, name and limits; the
+ * latest last. Requests share them.
+ */
+const remembered = new Map<
+  string,
+  { readonly formVersions: readonly FormVersion[]; readonly bytes: number }
+>();
 const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
 /** What a form version takes besides its shortcode: two strings and an object. */
 const FORM_VERSION_BYTES = 160;
@@ -99,7 +112,10 @@ let rememberedBytes = 0;
 function remember(key: string, formVersions: readonly FormVersion[]): void {
   forget(key);
   if (formVersions.length === 0) return;
-  const bytes = formVersions.reduce((sum, { shortcode }) => sum + FORM_VERSION_BYTES + shortcode.length, key.length);
+  const bytes = formVersions.reduce(
+    (sum, { shortcode }) => sum + FORM_VERSION_BYTES + shortcode.length,
+    key.length,
+  );
   remembered.set(key, { formVersions, bytes });
   rememberedBytes += bytes;
   for (const oldest of remembered.keys()) {
@@ -118,11 +134,12 @@ const areEqual = (some: readonly FormVersion[], others: readonly FormVersion[]) 
   some.every(({ id, shortcode }, i) => id === others[i]?.id && shortcode === others[i]?.shortcode);
 
 /**
- * Finds a survey and reads from it, at the same time if this isolate has read the survey before: `read` then starts with the
- * form versions that it had. If these turn out to have changed, that read is aborted and its result or error is discarded, and
- * `read` is called again.
+ * Finds a survey and reads from it, at the same time if this isolate has read the survey before:
+ * `read` then starts with the form versions that it had. If these turn out to have changed, that
+ * read is aborted and its result or error is discarded, and `read` is called again.
  *
- * @param read gets the form versions, none if there is no such survey, and the database for its queries
+ * @param read gets the form versions, none if there is no such survey, and the database for its
+ * queries
  * @throws DatabaseError, LimitError, the signal's reason, or an error of `read`
  */
 export async function withSurvey<T>(
@@ -135,7 +152,10 @@ export async function withSurvey<T>(
   const earlier = remembered.get(key)?.formVersions;
   const discarding = new AbortController();
   const early =
-    earlier && suppressUnhandledRejection(read(earlier, withSignal(db, AbortSignal.any([signal, discarding.signal]))));
+    earlier &&
+    suppressUnhandledRejection(
+      read(earlier, withSignal(db, AbortSignal.any([signal, discarding.signal]))),
+    );
   try {
     const found = await findSurvey(db, survey);
     const isUnchanged = early && areEqual(earlier, found);
@@ -149,7 +169,10 @@ export async function withSurvey<T>(
   }
 }
 
-/** Whether a survey has responses, to any form version. If questions are hidden, it may have to walk past all their responses. */
+/**
+ * Whether a survey has responses, to any form version. If questions are hidden, it may have to walk
+ * past all their responses.
+ */
 export async function hasResponses(db: Database, survey: Survey): Promise<boolean> {
   const responses = relationOf({ survey });
   const text = sql`

@@ -7,7 +7,10 @@ import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, type Column, type ComputedColumn, answerCtes } from './responses.ts';
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
 
-/** Whether the text of a column can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
+/**
+ * Whether the text of a column can have any length. Values of metadata keys are not checked: none
+ * is longer than `metadata`.
+ */
 function hasAnyLength(column: Column): boolean {
   if (typeof column !== 'string') return Object.values<Column>(ANSWERS).includes(column);
   const { type, sql: expression } = columnNamed(column);
@@ -19,11 +22,13 @@ const isNumber = (text: Sql) =>
   sql`${text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$' and length(translate(${text}, '-.', '')) <= 15`;
 
 /**
- * Whether a response of a selection has a text of more than `most` UTF-16 code units in one of these columns. A text has at
- * least as many bytes as code units, and Postgres counts the bytes without reading a stored text. A character has one or two code
- * units, so those with two are counted only if the number of characters does not settle it.
+ * Whether a response of a selection has a text of more than `most` UTF-16 code units in one of
+ * these columns. A text has at least as many bytes as code units, and Postgres counts the bytes
+ * without reading a stored text. A character has one or two code units, so those with two are
+ * counted only if the number of characters does not settle it.
  *
- * With `numbers`, likewise for each question of a form that has such a text, or whose texts in this column are all numbers or empty.
+ * With `numbers`, likewise for each question of a form that has such a text, or whose texts in this
+ * column are all numbers or empty.
  */
 function longTextQuery(
   selection: Selection,
@@ -33,7 +38,8 @@ function longTextQuery(
 ): Query {
   const limit = sql`${most}::int`;
   const isLong = columns.filter(hasAnyLength).map((column) => {
-    const { sql: value, unlabelled }: ComputedColumn = typeof column === 'string' ? { sql: raw(column) } : column;
+    const { sql: value, unlabelled }: ComputedColumn =
+      typeof column === 'string' ? { sql: raw(column) } : column;
     const text = sql`(${unlabelled ? longLabel(limit, unlabelled) : value})::text`;
     const single = sql`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
     return sql`
@@ -45,7 +51,9 @@ function longTextQuery(
   const filters = filterConditions(selection);
   const anyLong = sql`(${join(isLong, ' or ')})`;
   if (!numbers)
-    return { text: sql`with ${responses.forms} select exists (select from ${responses.all([...filters, anyLong])})` };
+    return {
+      text: sql`with ${responses.forms} select exists (select from ${responses.all([...filters, anyLong])})`,
+    };
   const text = sql`
     with ${join([responses.forms, ...answerCtes(numbers, responses.all(filters))])}
     select bool_or(has_long), shortcode, question_ref
@@ -59,13 +67,18 @@ function longTextQuery(
   return { text };
 }
 
-/** The label of a response if it can be long: the question's text has the label, and is not shorter. */
+/**
+ * The label of a response if it can be long: the question's text has the label, and is not shorter.
+ */
 const longLabel = (limit: Sql, otherwise: Sql) => sql`
   case when octet_length(question_text) > ${limit} and ${IS_LETTER}
     then coalesce((${labelsOf(sql`question_text`)})->>${LETTER}, ${otherwise})
     else ${otherwise} end`;
 
-/** Runs {@link longTextQuery}. @returns the questions of numbers as JSON of shortcode and name; undefined if a text is too long */
+/**
+ * Runs {@link longTextQuery}. @returns the questions of numbers as JSON of shortcode and name;
+ * undefined if a text is too long
+ */
 export async function findNumbers(
   db: Database,
   selection: Selection,
@@ -73,7 +86,10 @@ export async function findNumbers(
   most: number,
   numbers: ComputedColumn | undefined,
 ): Promise<ReadonlySet<string> | undefined> {
-  const rows = await db.rows(longTextQuery(selection, columns, most, numbers), { retry: 'scan', keep: true });
+  const rows = await db.rows(longTextQuery(selection, columns, most, numbers), {
+    retry: 'scan',
+    keep: true,
+  });
   if (rows.some(([isLong]) => isLong === 't')) return undefined;
   return new Set(rows.map(([, ...question]) => JSON.stringify(question)));
 }

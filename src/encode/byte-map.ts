@@ -17,7 +17,10 @@ export class ByteMap<V> {
   }
 }
 
-/** Hashes the bytes between two positions. It reads four at a time, which is twice as fast as one by one. */
+/**
+ * Hashes the bytes between two positions. It reads four at a time, which is twice as fast as one by
+ * one.
+ */
 export function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = end - start;
   let at = start;

@@ -1,6 +1,9 @@
 import { ZERO } from './ascii.ts';
 
-/** From this many bytes, a native copy is faster than a loop, despite its call and its view. Measured: flat from 32 to 512. */
+/**
+ * From this many bytes, a native copy is faster than a loop, despite its call and its view.
+ * Measured: flat from 32 to 512.
+ */
 const LONG_RUN = 256;
 
 /** A larger buffer is not kept after its content was taken. */
@@ -9,7 +12,8 @@ const MAX_KEPT_BYTES = 1024 * 1024;
 export const utf8 = new TextEncoder();
 
 /** A view of the same bytes. */
-export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength);
+export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  new DataView(buffer, byteOffset, byteLength);
 
 /** A growing buffer. Reserve room before you write: bytes beyond the end are lost. */
 export class Output {
@@ -26,7 +30,9 @@ export class Output {
   /** The size that the buffer has when there is room for this many more bytes. */
   capacityFor(size: number): number {
     const needed = this.length + size;
-    return needed <= this.bytes.length ? this.bytes.length : Math.max(needed, Math.ceil(1.25 * this.bytes.length));
+    return needed <= this.bytes.length
+      ? this.bytes.length
+      : Math.max(needed, Math.ceil(1.25 * this.bytes.length));
   }
 
   write(from: Uint8Array, start = 0, end = from.length): void {
@@ -42,8 +48,8 @@ export class Output {
   }
 
   /**
-   * Writes bytes four at a time, which takes a fifth of the time that single bytes take. Up to three more are read and written
-   * after the last one: both buffers must have them.
+   * Writes bytes four at a time, which takes a fifth of the time that single bytes take. Up to
+   * three more are read and written after the last one: both buffers must have them.
    */
   writeFours(from: DataView, start: number, end: number): void {
     const { view } = this;
@@ -115,8 +121,8 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
 }
 
 /**
- * Frees the memory of bytes that are no longer needed. Pages of megabytes accumulate faster than the garbage collector runs;
- * transferring a buffer and dropping the result frees it at once.
+ * Frees the memory of bytes that are no longer needed. Pages of megabytes accumulate faster than
+ * the garbage collector runs; transferring a buffer and dropping the result frees it at once.
  */
 export function free({ buffer }: { readonly buffer: ArrayBuffer }): void {
   if (!buffer.detached) buffer.transfer(0);
@@ -124,6 +130,9 @@ export function free({ buffer }: { readonly buffer: ArrayBuffer }): void {
 
 /** @returns the SHA-256 of a text's UTF-8, as 64 lower-case hexadecimal digits */
 export async function sha256Hex(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', typeof data === 'string' ? utf8.encode(data) : data);
+  const digest = await crypto.subtle.digest(
+    'SHA-256',
+    typeof data === 'string' ? utf8.encode(data) : data,
+  );
   return new Uint8Array(digest).toHex();
 }

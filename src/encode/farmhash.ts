@@ -1,6 +1,6 @@
 /*
- * FarmHash's Fingerprint32 of at most 12 bytes: https://github.com/google/farmhash, farmhashmk::Hash32. Longer texts have other
- * branches, which are not here.
+ * FarmHash's Fingerprint32 of at most 12 bytes: https://github.com/google/farmhash,
+ * farmhashmk::Hash32. Longer texts have other branches, which are not here.
  */
 
 const C1 = 0xcc9e2d51;

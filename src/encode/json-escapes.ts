@@ -1,13 +1,27 @@
 import { BACKSLASH, LOWER_U } from './ascii.ts';
 import { malformed } from './rows.ts';
 
-/** JSON's two-character escapes (RFC 8259 section 7) except `\"` and `\u`, by the byte after the backslash. */
+/**
+ * JSON's two-character escapes (RFC 8259 section 7) except `\"` and `\u`, by the byte after the
+ * backslash.
+ */
 export const ESCAPES = new Uint8Array(256);
-for (const [letter, char] of Object.entries({ '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' })) {
+for (const [letter, char] of Object.entries({
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+})) {
   ESCAPES[letter.charCodeAt(0)] = char.charCodeAt(0);
 }
 
-/** @returns the code point of the `\uXXXX`, or of the surrogate pair of two, at `at`; U+FFFD for a lone surrogate */
+/**
+ * @returns the code point of the `\uXXXX`, or of the surrogate pair of two, at `at`; U+FFFD for a
+ * lone surrogate
+ */
 export function codePointAt(bytes: Uint8Array, at: number): number {
   const unit = hexUnit(bytes, at);
   if (unit < 0xd800 || unit > 0xdfff) return unit;
@@ -59,14 +73,20 @@ export function writeUtf8(bytes: Uint8Array, at: number, codePoint: number): num
   return write;
 }
 
-/** Whether a character is U+0085, U+2028 or U+2029, which JSON allows in strings, but which many programs take for the end of a line. */
+/**
+ * Whether a character is U+0085, U+2028 or U+2029, which JSON allows in strings, but which many
+ * programs take for the end of a line.
+ */
 export const isLineSeparator = (codePoint: number): boolean =>
   codePoint === 0x85 || codePoint === 0x2028 || codePoint === 0x2029;
 
 /** The escape of a line separator: six bytes. */
-export const separatorEscape = (char: number) => new TextEncoder().encode(`\\u${char.toString(16).padStart(4, '0')}`);
+export const separatorEscape = (char: number) =>
+  new TextEncoder().encode(`\\u${char.toString(16).padStart(4, '0')}`);
 
-/** @returns the code point of the line separator at `at`, in UTF-8; 0 if there is another character */
+/**
+ * @returns the code point of the line separator at `at`, in UTF-8; 0 if there is another character
+ */
 export function lineSeparatorAt(bytes: Uint8Array, at: number): number {
   if (bytes[at] === 0xc2 && bytes[at + 1] === 0x85) return 0x85;
   if (bytes[at] !== 0xe2 || bytes[at + 1] !== 0x80) return 0;

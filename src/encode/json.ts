@@ -5,13 +5,15 @@ import { RowCells } from './row-cells.ts';
 import type { tokenWriter } from './token-writer.ts';
 
 /*
- * The JSON encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of JSON objects. Nothing is parsed: a
- * cell is already a JSON string or null, and is copied. Only line separators are escaped, so that no line splitter cuts an object.
+ * The JSON encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of JSON
+ * objects. Nothing is parsed: a cell is already a JSON string or null, and is copied. Only line
+ * separators are escaped, so that no line splitter cuts an object.
  */
 
 /**
- * A member's value: the next column's text; with `json`, the JSON that this text contains, as Postgres prints jsonb, so that numbers
- * keep every digit; or a token, which is made from earlier columns.
+ * A member's value: the next column's text; with `json`, the JSON that this text contains, as
+ * Postgres prints jsonb, so that numbers keep every digit; or a token, which is made from earlier
+ * columns.
  */
 type MemberValue = 'string' | 'json' | ReturnType<typeof tokenWriter>;
 
@@ -31,7 +33,13 @@ export interface ObjectLayout {
 const RESERVE = 1.02;
 
 /** Encodes rows as objects. */
-export function objectEncoder({ members, hidden = 0, keyColumns, before = '', after = '' }: ObjectLayout): EncodeRows {
+export function objectEncoder({
+  members,
+  hidden = 0,
+  keyColumns,
+  before = '',
+  after = '',
+}: ObjectLayout): EncodeRows {
   const columns = members.filter(([, value]) => typeof value === 'string').length + hidden;
   const named = members.map(([name, value], i) => ({
     name: new Constant(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
@@ -39,7 +47,10 @@ export function objectEncoder({ members, hidden = 0, keyColumns, before = '', af
   }));
   const end = new Constant(`}${after}`);
   /** An object takes so many bytes besides its values, the padding after its end included. */
-  const frameLength = named.reduce((sum, { name }) => sum + name.length, end.length + PADDING_BYTES);
+  const frameLength = named.reduce(
+    (sum, { name }) => sum + name.length,
+    end.length + PADDING_BYTES,
+  );
   /** How many bytes of objects the last page had per byte of its rows; 0 before the first page. */
   let growth = 0;
 
@@ -73,11 +84,18 @@ export function objectEncoder({ members, hidden = 0, keyColumns, before = '', af
         output.reserve(Math.ceil(RESERVE * growth * row.remainingBytes));
       }
       rowCount++;
-      if (!beginsWith(rowCount, bytes, (row.starts[columns] as number) + 1)) throw malformed(row.read - 1);
+      if (!beginsWith(rowCount, bytes, (row.starts[columns] as number) + 1))
+        throw malformed(row.read - 1);
     } while (bytes[row.read++] === COMMA);
     if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
     growth = output.length / (row.read - start);
     const lastKey = keyColumns.map((column) => row.text(column));
-    return { data: output.written, cells: new Int32Array(0), rowCount, lastKey, check: row.text(columns) };
+    return {
+      data: output.written,
+      cells: new Int32Array(0),
+      rowCount,
+      lastKey,
+      check: row.text(columns),
+    };
   };
 }

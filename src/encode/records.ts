@@ -2,11 +2,16 @@ import { COMMA, LF } from './ascii.ts';
 import { Output, concat, utf8 } from './bytes.ts';
 import type { EncodedRows } from './rows.ts';
 
-/** Writes the records of a table cell by cell. Cells are CSV, quoted where necessary: see csv.ts. */
+/**
+ * Writes the records of a table cell by cell. Cells are CSV, quoted where necessary: see csv.ts.
+ */
 export interface RecordWriter {
   /** What has been written. */
   readonly output: Output;
-  /** Writes cells `from` to `to` of a page, `to` excluded, as the next cells of the record. They are in one row. */
+  /**
+   * Writes cells `from` to `to` of a page, `to` excluded, as the next cells of the record. They are
+   * in one row.
+   */
   cells(page: EncodedRows, from: number, to: number): void;
   /** Leaves the next cells of the record empty. */
   skip(count: number): void;
@@ -38,7 +43,10 @@ export class CsvRecords implements RecordWriter {
 /** The byte order mark, by which Excel recognises UTF-8. */
 export const BOM = utf8.encode('\uFEFF');
 
-/** A text as a CSV cell, in the dialect of csv.ts: quoted only if it contains a comma, a quote, CR or LF, or is empty. */
+/**
+ * A text as a CSV cell, in the dialect of csv.ts: quoted only if it contains a comma, a quote, CR
+ * or LF, or is empty.
+ */
 export function csvCell(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

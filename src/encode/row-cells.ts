@@ -1,12 +1,22 @@
 import { BACKSLASH, CLOSE_BRACKET, COMMA, QUOTE, SPACE } from './ascii.ts';
 import { type Output, viewOf } from './bytes.ts';
-import { ESCAPES, codePointAt, isLineSeparator, lineSeparatorAt, separatorEscape, writeUtf8 } from './json-escapes.ts';
+import {
+  ESCAPES,
+  codePointAt,
+  isLineSeparator,
+  lineSeparatorAt,
+  separatorEscape,
+  writeUtf8,
+} from './json-escapes.ts';
 import { malformed } from './rows.ts';
 
 /** The bytes of `null` as a little-endian integer. */
 const NULL = 0x6c6c756e;
 
-/** The cells of a page's rows: JSON strings, with their quotes, or nulls. Columns are counted from 0. */
+/**
+ * The cells of a page's rows: JSON strings, with their quotes, or nulls. Columns are counted from
+ * 0.
+ */
 export class RowCells {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly view: DataView;
@@ -47,10 +57,12 @@ export class RowCells {
   /**
    * Reads the next cell, and writes it with its line separators escaped.
    *
-   * @param isJson whether to write the JSON that a string contains: its text, unescaped. Line breaks become spaces, so that an
+   * @param isJson whether to write the JSON that a string contains: its text, unescaped. Line
+   * breaks become spaces, so that an
    *   object stays on one line: Postgres prints jsonb without line breaks, but a column of type json as it was written.
    * @param output has room for the rest of the page
-   * @param room the bytes to reserve again, besides those for the rest of the page, when an escape is longer than its line separator
+   * @param room the bytes to reserve again, besides those for the rest of the page, when an escape
+   * is longer than its line separator
    * @throws MalformedRowsError
    */
   writeNext(isJson: boolean, output: Output, room: number): void {
@@ -87,12 +99,14 @@ export class RowCells {
             continue;
           }
           const isShort = escape === QUOTE || ESCAPES[escape] !== 0;
-          const char = isShort ? (ESCAPES[escape] as number) : codePointAt(bytes, read); // throws if it is not an escape
+          // throws if it is not an escape
+          const char = isShort ? (ESCAPES[escape] as number) : codePointAt(bytes, read);
           const end = read + (isShort ? 2 : char > 0xffff ? 12 : 6);
           if (!isJson) while (read < end) to[write++] = bytes[read++] as number;
           else if (isLineSeparator(char)) separator = char;
           else if (char >= 0x80) write = writeUtf8(to, write, char);
-          else to[write++] = Math.max(SPACE, char); // a control character between tokens, where a space does (RFC 8259 section 2)
+          // a control character between tokens, where a space does (RFC 8259 section 2)
+          else to[write++] = Math.max(SPACE, char);
           read = end;
         } else if (byte >= 0x80) {
           separator = lineSeparatorAt(bytes, read);
@@ -127,15 +141,19 @@ export class RowCells {
 }
 
 /**
- * Finds the bytes of a JSON string that need more than a copy: quotes, backslashes, control characters, which are not allowed there
- * (RFC 8259 section 7), and those of characters that are not ASCII.
+ * Finds the bytes of a JSON string that need more than a copy: quotes, backslashes, control
+ * characters, which are not allowed there (RFC 8259 section 7), and those of characters that are
+ * not ASCII.
  *
  * @param four four bytes as a little-endian integer
  * @returns 0x80 in the first such byte; bytes after it are undefined; 0 if there is none
  */
 function specialBytes(four: number): number {
-  // Subtracting sets a byte's highest bit if the byte is smaller. A quote becomes 0x20 and joins the control characters.
-  return (((four ^ 0x02020202) - 0x21212121) | ((four ^ 0x5c5c5c5c) - 0x01010101) | four) & 0x80808080;
+  // Subtracting sets a byte's highest bit if the byte is smaller. A quote becomes 0x20 and joins
+  // the control characters.
+  return (
+    (((four ^ 0x02020202) - 0x21212121) | ((four ^ 0x5c5c5c5c) - 0x01010101) | four) & 0x80808080
+  );
 }
 
 /** The index, from 0, of the first of {@link specialBytes}. */

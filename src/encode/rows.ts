@@ -5,8 +5,8 @@ export interface EncodedRows {
   /** The records or objects; empty when there are no rows. */
   readonly data: Uint8Array<ArrayBuffer>;
   /**
-   * The position of each cell in `data`, row by row, then the length of `data`: a cell ends before the byte that precedes the
-   * next one. Empty unless requested.
+   * The position of each cell in `data`, row by row, then the length of `data`: a cell ends before
+   * the byte that precedes the next one. Empty unless requested.
    */
   readonly cells: Int32Array<ArrayBuffer>;
 }
@@ -21,11 +21,13 @@ export interface EncodedPage extends EncodedRows {
 }
 
 /**
- * Encodes rows from the JSON of a SQL-over-HTTP response: a compact array of arrays of texts and nulls. Each row ends with a
- * cell that begins with the row's number, from 1, and is not written: see db/proof.ts. The encoder may overwrite the array.
+ * Encodes rows from the JSON of a SQL-over-HTTP response: a compact array of arrays of texts and
+ * nulls. Each row ends with a cell that begins with the row's number, from 1, and is not written:
+ * see db/proof.ts. The encoder may overwrite the array.
  *
  * @param start the position of the array's `[`
- * @throws MalformedRowsError if the array is empty, truncated or malformed, or its rows are not in their order
+ * @throws MalformedRowsError if the array is empty, truncated or malformed, or its rows are not in
+ * their order
  */
 export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number) => EncodedPage;
 

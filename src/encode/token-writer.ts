@@ -3,8 +3,9 @@ import { Constant, Output, PADDING_BYTES } from './bytes.ts';
 import type { RowCells } from './row-cells.ts';
 
 /**
- * Makes what writes a token (see responses/cursor.ts) after the cells of a row: base64url of the JSON array `[number, …texts]`; the
- * texts are those of columns (indexes from 0) that have been read, none of them null.
+ * Makes what writes a token (see responses/cursor.ts) after the cells of a row: base64url of the
+ * JSON array `[number, …texts]`; the texts are those of columns (indexes from 0) that have been
+ * read, none of them null.
  */
 export function tokenWriter(number: number, columns: readonly number[]) {
   const beginning = new Constant(`[${number}`);
@@ -30,7 +31,9 @@ export function tokenWriter(number: number, columns: readonly number[]) {
   };
 }
 
-const ALPHABET = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
+const ALPHABET = new TextEncoder().encode(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_',
+);
 /** The two characters that encode 12 bits, by these bits. */
 const PAIRS = Uint16Array.from(
   { length: 4096 },

@@ -7,19 +7,26 @@ import type { ApiError } from '../http/errors.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { PageFormat } from './page-format.ts';
 
-/** A format in which responses are exported as one file. To add one, write a file in this folder, and a route that sends it. */
+/**
+ * A format in which responses are exported as one file. To add one, write a file in this folder,
+ * and a route that sends it.
+ */
 export interface ExportFormat<Query> {
   readonly type: FileType;
   /** The memory that a file takes at least besides its pages, in bytes. */
   readonly memoryBytes?: (query: Query) => number;
   /**
-   * Determines what depends on the selection, before the response starts. May be called twice for a request, since the form
-   * versions of a survey can have changed.
+   * Determines what depends on the selection, before the response starts. May be called twice for a
+   * request, since the form versions of a survey can have changed.
    *
    * @param query the request's parameters
    * @throws ApiError 400 for a selection that does not fit the format
    */
-  readonly prepare: (selection: Selection, query: Query, db: Database) => ExportFile | Promise<ExportFile>;
+  readonly prepare: (
+    selection: Selection,
+    query: Query,
+    db: Database,
+  ) => ExportFile | Promise<ExportFile>;
 }
 
 /** A file of a selection's responses. */
@@ -44,7 +51,10 @@ export interface ExportFile {
   ) => AsyncIterable<Uint8Array>;
 }
 
-/** Sets how many bytes a file takes besides its pages. @throws ApiError if there is no room for them within 20 s */
+/**
+ * Sets how many bytes a file takes besides its pages. @throws ApiError if there is no room for them
+ * within 20 s
+ */
 export type ReserveMemory = (bytes: number) => Promise<void>;
 
 export type Pages = AsyncIterable<EncodedRows> | Iterable<EncodedRows>;

@@ -22,21 +22,34 @@ export function longTable({ omit = [], safe, ...options }: LongOptions, cells: b
   const added = addedColumns(options);
   const own = namesWithout(CSV_COLUMNS, omit, added.names.length);
   const names = [...own, ...added.names];
-  const format = csvPages({ columns: [...own, ...added.columns], cells: cells || added.arms.length > 0, safe });
+  const format = csvPages({
+    columns: [...own, ...added.columns],
+    cells: cells || added.arms.length > 0,
+    safe,
+  });
   return { names, format, records: recordsOfRows(own.length + added.firstArm, added.arms) };
 }
 
-/** The columns of metadata keys and treatment arms: their names, and what is read for them (see {@link writeArms}). */
+/**
+ * The columns of metadata keys and treatment arms: their names, and what is read for them (see
+ * {@link writeArms}).
+ */
 export function addedColumns({ metadata = [], arm = [] }: Partial<Values<'metadata' | 'arm'>>) {
   return {
     names: [...metadata.map((key) => `metadata.${key}`), ...arm.map((name) => `arm.${name}`)],
-    columns: [...[...metadata, ...arm].map(metadataValue), ...(arm.length > 0 ? [seed] : [])] satisfies Column[],
+    columns: [
+      ...[...metadata, ...arm].map(metadataValue),
+      ...(arm.length > 0 ? [seed] : []),
+    ] satisfies Column[],
     arms: arm.map((name) => parseArm(name) as Arm),
     firstArm: metadata.length,
   };
 }
 
-/** The records of a table that has the rows of its pages. @param copied the number of their cells, without those of arms */
+/**
+ * The records of a table that has the rows of its pages. @param copied the number of their cells,
+ * without those of arms
+ */
 export const recordsOfRows = (copied: number, arms: readonly Arm[] = []): WriteRecords =>
   async function* records(writer, pages) {
     const { output } = writer;

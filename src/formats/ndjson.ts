@@ -11,7 +11,9 @@ export const ndjson: ExportFormat<Partial<Values<'omit'>>> = {
   type: { extension: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8' },
   prepare: (_, { omit = [] }) => {
     // A token has the values of a cursor's members.
-    const withoutToken = CURSOR_COLUMNS.some((name) => omit.includes(name)) ? [...omit, 'token'] : omit;
+    const withoutToken = CURSOR_COLUMNS.some((name) => omit.includes(name))
+      ? [...omit, 'token']
+      : omit;
     namesWithout(MEMBERS, withoutToken);
     return {
       format: jsonPages({ after: '\n', omit: withoutToken }),

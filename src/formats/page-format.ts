@@ -22,7 +22,10 @@ export interface PageFormat extends PageOptions {
 /** Several pages of a file are held in memory at a time. */
 const MAX_FILE_PAGE_BYTES = 4 * 1024 * 1024;
 
-/** Columns that are written, and then those of a cursor that are not among them, which are read, but not written. */
+/**
+ * Columns that are written, and then those of a cursor that are not among them, which are read, but
+ * not written.
+ */
 function withCursor(written: readonly Column[]) {
   const hidden = CURSOR_COLUMNS.filter((name) => !written.includes(name));
   const columns = [...written, ...hidden];
@@ -34,13 +37,17 @@ export function csvPages({
   columns: written,
   cells,
   ...options
-}: PageOptions & Pick<PageFormat, 'columns' | 'maxRowBytes'> & { readonly cells?: boolean }): PageFormat {
+}: PageOptions &
+  Pick<PageFormat, 'columns' | 'maxRowBytes'> & { readonly cells?: boolean }): PageFormat {
   const { columns, keys } = withCursor(written);
   const encode = csvEncoder({ columns: written.length, cells, ...keys });
   return { ...options, columns, encode, maxPageBytes: MAX_FILE_PAGE_BYTES };
 }
 
-/** Responses as JSON objects, as the API describes them. @param omit the names of members to leave out; a token needs a cursor's */
+/**
+ * Responses as JSON objects, as the API describes them. @param omit the names of members to leave
+ * out; a token needs a cursor's
+ */
 export function jsonPages({
   maxPageBytes = MAX_FILE_PAGE_BYTES,
   order,
@@ -50,7 +57,9 @@ export function jsonPages({
   Pick<PageOptions, 'order'> &
   Partial<Pick<PageFormat, 'maxPageBytes'>> & { readonly omit?: readonly string[] }): PageFormat {
   const written = JSON_MEMBERS.filter(({ name }) => !omit.includes(name));
-  const { columns, keys } = withCursor(written.filter(({ from }) => from !== 'worker').map(({ name }) => name));
+  const { columns, keys } = withCursor(
+    written.filter(({ from }) => from !== 'worker').map(({ name }) => name),
+  );
   const token = tokenWriter(TOKEN_VERSION, keys.keyColumns);
   const members = written.map(({ name, type }): ObjectLayout['members'][number] => [
     name,
@@ -65,9 +74,14 @@ export function jsonPages({
  *
  * @param names all columns that it can omit
  * @param more how many columns it has besides
- * @throws ApiError 400 for another name, or if fewer than two columns are left: a record with one null would be an empty line
+ * @throws ApiError 400 for another name, or if fewer than two columns are left: a record with one
+ * null would be an empty line
  */
-export function namesWithout<Name extends string>(names: readonly Name[], omit: readonly string[], more = 0): Name[] {
+export function namesWithout<Name extends string>(
+  names: readonly Name[],
+  omit: readonly string[],
+  more = 0,
+): Name[] {
   const left = names.filter((name) => !omit.includes(name));
   const areKnown = omit.every((name) => (names as readonly string[]).includes(name));
   if (!areKnown || left.length + more < 2)

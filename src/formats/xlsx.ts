@@ -29,7 +29,9 @@ export const xlsx: ExportFormat<XlsxQuery> = {
   memoryBytes: () => WORKBOOK_BYTES + PARTICIPANT_BYTES,
   async prepare(selection, query, db) {
     const isWide = query.layout === 'wide';
-    const table: Table = isWide ? await wideTable(selection, query, db) : longTable({ ...query, safe: false }, true);
+    const table: Table = isWide
+      ? await wideTable(selection, query, db)
+      : longTable({ ...query, safe: false }, true);
     const { total, numbers } = await checkLimits(selection, table, query, db);
     const codebook = query.codebook ? [await codebookSheet(selection, query.columns, db)] : [];
     return {
@@ -37,7 +39,10 @@ export const xlsx: ExportFormat<XlsxQuery> = {
       total,
       write(pages, reserveMemory, first) {
         const reserve = (bytes: number) => reserveMemory(bytes + WORKBOOK_BYTES);
-        const responses = { name: 'responses', data: sheetOf(table, pages, first, reserve, numbers) };
+        const responses = {
+          name: 'responses',
+          data: sheetOf(table, pages, first, reserve, numbers),
+        };
         return workbook([responses, ...codebook], numbers.size > 0);
       },
     };
@@ -45,7 +50,8 @@ export const xlsx: ExportFormat<XlsxQuery> = {
 };
 
 /**
- * Checks that a table fits in a worksheet. A table has at most some 5,000 columns, and a worksheet 16,384.
+ * Checks that a table fits in a worksheet. A table has at most some 5,000 columns, and a worksheet
+ * 16,384.
  *
  * @returns the number of responses, and, if they are requested, the names of the columns of numbers
  * @throws ApiError 400 if it does not
@@ -59,7 +65,8 @@ async function checkLimits(
   const total = await readCount(db, countQuery(selection));
   let records = total;
   // A wide table has at most as many records as responses.
-  if (records > MAX_RECORDS && query.layout === 'wide') records = await readCount(db, recordsQuery(selection, query));
+  if (records > MAX_RECORDS && query.layout === 'wide')
+    records = await readCount(db, recordsQuery(selection, query));
   if (records > MAX_RECORDS) throw tooManyRecords(MAX_RECORDS);
   const tooLong = cellTooLong(MAX_CELL_LENGTH);
   if (names.some((name) => name.length > MAX_CELL_LENGTH)) throw tooLong;
@@ -67,22 +74,32 @@ async function checkLimits(
   const areNumbers = await findNumbers(db, selection, format.columns, MAX_CELL_LENGTH, answer);
   if (!areNumbers) throw tooLong;
   if (!answer) return { total, numbers: new Set() };
-  const isText = ({ shortcode, questionRef }: Question) => !areNumbers.has(JSON.stringify([shortcode, questionRef]));
+  const isText = ({ shortcode, questionRef }: Question) =>
+    !areNumbers.has(JSON.stringify([shortcode, questionRef]));
   const texts = new Set(questions.filter(isText).map(({ column }) => column));
   const ofQuestions = new Set(questions.map(({ column }) => column));
-  const numbers = [...names.keys()].slice(-ofQuestions.size).filter((i) => !texts.has(names[i] ?? ''));
+  const numbers = [...names.keys()]
+    .slice(-ofQuestions.size)
+    .filter((i) => !texts.has(names[i] ?? ''));
   return { total, numbers: new Set(numbers) };
 }
 
 /**
- * Reads the codebook of a selection for a worksheet. It is held in memory until it has been written.
+ * Reads the codebook of a selection for a worksheet. It is held in memory until it has been
+ * written.
  *
  * @throws ApiError 400 if it does not fit in memory or in a worksheet
  */
-async function codebookSheet(selection: Selection, columns: ColumnsBy | undefined, db: Database): Promise<Sheet> {
+async function codebookSheet(
+  selection: Selection,
+  columns: ColumnsBy | undefined,
+  db: Database,
+): Promise<Sheet> {
   const encode = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [], cells: true });
   const reading = db.page(codebookQuery(selection, columns), QUESTIONS_OPTIONS, encode);
-  const page = await reading.catch(ifTooMany('questions', 'shortcode or question_ref, or leave out codebook'));
+  const page = await reading.catch(
+    ifTooMany('questions', 'shortcode or question_ref, or leave out codebook'),
+  );
   for (let cell = 0; cell + 1 < page.cells.length; cell++) {
     if (cellLength(page, cell) > MAX_CELL_LENGTH) throw codebookCellTooLong(MAX_CELL_LENGTH);
   }

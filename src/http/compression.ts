@@ -7,17 +7,23 @@ import type { AppEnv } from './context.ts';
 const MIN_LENGTH = 1024;
 
 /**
- * Compresses successful responses, except small ones and workbooks, which are compressed already, for clients that prefer gzip.
+ * Compresses successful responses, except small ones and workbooks, which are compressed already,
+ * for clients that prefer gzip.
  *
- * The header makes the runtime compress the body. A `CompressionStream` would keep reading while the client pauses. An aborted
- * transfer has no gzip trailer, so decompressing it fails too.
+ * The header makes the runtime compress the body. A `CompressionStream` would keep reading while
+ * the client pauses. An aborted transfer has no gzip trailer, so decompressing it fails too.
  */
 export function compress(): MiddlewareHandler<AppEnv> {
   return async function compressBody(c, next) {
     await next();
     c.header('Vary', 'Accept-Encoding', { append: true });
     const length = Number(c.res.headers.get('Content-Length') ?? Infinity);
-    if (c.res.status !== 200 || length < MIN_LENGTH || c.res.headers.get('Content-Type') === XLSX.contentType) return;
+    if (
+      c.res.status !== 200 ||
+      length < MIN_LENGTH ||
+      c.res.headers.get('Content-Type') === XLSX.contentType
+    )
+      return;
     if (!prefersGzip(acceptEncodingOf(c.req.raw))) return;
     c.header('Content-Length', undefined);
     c.header('Content-Encoding', 'gzip');
@@ -25,7 +31,8 @@ export function compress(): MiddlewareHandler<AppEnv> {
 }
 
 /**
- * The client's `Accept-Encoding`. Cloudflare overwrites the header with `br, gzip`, and puts the original, if any, into `cf`.
+ * The client's `Accept-Encoding`. Cloudflare overwrites the header with `br, gzip`, and puts the
+ * original, if any, into `cf`.
  * https://developers.cloudflare.com/fundamentals/reference/http-headers/#accept-encoding
  */
 function acceptEncodingOf(request: Request): string {

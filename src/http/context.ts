@@ -8,7 +8,10 @@ import type { RequestStats } from './request-stats.ts';
 export interface Account extends Omit<StoredApiKey, 'accountId'> {
   /** `users.id` */
   readonly id: string;
-  /** What its requests are counted by: somebody else holds the limited keys, so they count together as another account. */
+  /**
+   * What its requests are counted by: somebody else holds the limited keys, so they count together
+   * as another account.
+   */
   readonly countedAs: string;
 }
 
@@ -19,7 +22,9 @@ export interface AppEnv {
     requestId: string;
     stats: RequestStats;
     db: Database;
-    /** Aborted when the client disconnects, or by `requestAbort`. Cancels all work for the request. */
+    /**
+     * Aborted when the client disconnects, or by `requestAbort`. Cancels all work for the request.
+     */
     signal: AbortSignal;
     /** Aborts the work for the request when it is no longer needed. */
     requestAbort: AbortController;
@@ -27,7 +32,10 @@ export interface AppEnv {
     account: Account;
     /** Likewise. What the request holds, until its end. */
     lease: RequestLease;
-    /** The names of the query parameters that the endpoint does not know. Set by endpoints that need a key. */
+    /**
+     * The names of the query parameters that the endpoint does not know. Set by endpoints that need
+     * a key.
+     */
     ignored: readonly string[];
   };
 }

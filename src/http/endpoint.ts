@@ -47,28 +47,41 @@ export function endpoint<Name extends ParameterName>({
     async respond(c) {
       checkEncoding(c.req.url);
       if (!security) checkNames(c, query, refused);
-      const values = query.map((name) => [name, parameters[name].parse(c.req.queries(name) ?? [], name)]);
+      const values = query.map((name) => [
+        name,
+        parameters[name].parse(c.req.queries(name) ?? [], name),
+      ]);
       return handle(c, Object.fromEntries(values) as Values<Name>);
     },
   };
 }
 
-/** @throws ApiError 400 unless the query string is percent-encoded UTF-8: Hono would decode it in part */
+/**
+ * @throws ApiError 400 unless the query string is percent-encoded UTF-8: Hono would decode it in
+ * part
+ */
 function checkEncoding(url: string): void {
   try {
     decodeURIComponent(new URL(url).search);
   } catch {
-    throw invalidParameter('The query string must be percent-encoded UTF-8; a percent sign itself is %25.');
+    throw invalidParameter(
+      'The query string must be percent-encoded UTF-8; a percent sign itself is %25.',
+    );
   }
 }
 
 /**
  * Sets `ignored` and the header `X-Ignored-Parameters`.
  *
- * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the endpoint does not know, unless
+ * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the
+ * endpoint does not know, unless
  *   all have their defaults
  */
-function checkNames(c: Context<AppEnv>, query: readonly string[], refused: Readonly<Record<string, string>>): void {
+function checkNames(
+  c: Context<AppEnv>,
+  query: readonly string[],
+  refused: Readonly<Record<string, string>>,
+): void {
   const isStrict = prefersStrictHandling(c.req.header('Prefer') ?? '');
   if (isStrict) c.header('Preference-Applied', 'handling=strict');
   const given = c.req.queries();

@@ -6,7 +6,9 @@ import { ApiError, databaseUnavailable, internalError, limitReached } from './er
 import { detailsOf, logFailure } from './log.ts';
 import { sendBody } from './send.ts';
 
-/** Turns any error into a response: `{"error":{"message":"…"}}`, with nothing else at the top level. */
+/**
+ * Turns any error into a response: `{"error":{"message":"…"}}`, with nothing else at the top level.
+ */
 export function errorResponse(error: Error, c: Context<AppEnv>): Promise<Response> {
   const { requestAbort, requestId } = c.var;
   requestAbort.abort(); // cancels everything else that the request has started
@@ -23,6 +25,7 @@ export function errorResponse(error: Error, c: Context<AppEnv>): Promise<Respons
 function toApiError(error: Error): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof LimitError) return limitReached(error);
-  if (error instanceof DatabaseError && error.kind !== 'defect') return databaseUnavailable(error.kind);
+  if (error instanceof DatabaseError && error.kind !== 'defect')
+    return databaseUnavailable(error.kind);
   return undefined;
 }

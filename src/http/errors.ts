@@ -20,8 +20,8 @@ export const STATUS_BY_CODE = {
 type ErrorCode = keyof typeof STATUS_BY_CODE;
 
 /**
- * The errors that clients can receive (docs/api.md, "Errors"). Any other error is a defect: the client gets a fixed message with
- * the request id, and the log the details.
+ * The errors that clients can receive (docs/api.md, "Errors"). Any other error is a defect: the
+ * client gets a fixed message with the request id, and the log the details.
  */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -53,8 +53,8 @@ const RATE_LIMIT_PERIOD = '10';
 export const RATE_LIMIT_POLICY = `"account";q=5000;w=${RATE_LIMIT_PERIOD}`;
 
 /**
- * The key is missing, malformed, unknown, revoked or expired. The response does not reveal which. Its challenge is never `Basic`, for
- * which browsers show a dialog.
+ * The key is missing, malformed, unknown, revoked or expired. The response does not reveal which.
+ * Its challenge is never `Basic`, for which browsers show a dialog.
  *
  * @param wasSent whether the request has a key, right or wrong (RFC 6750 section 3.1)
  */
@@ -63,10 +63,14 @@ export const invalidToken = (wasSent = true) =>
     'WWW-Authenticate': wasSent ? 'Bearer error="invalid_token"' : 'Bearer',
   });
 
-/** Aborts a request whose key is no longer valid. Before its first byte, it gets the same response as any invalid key. */
+/**
+ * Aborts a request whose key is no longer valid. Before its first byte, it gets the same response
+ * as any invalid key.
+ */
 export const revokedKey = () => Object.assign(invalidToken(), { name: 'RevokedKeyError' });
 
-const rateLimited = (message: string) => new ApiError('rate_limited', message, { 'Retry-After': RATE_LIMIT_PERIOD });
+const rateLimited = (message: string) =>
+  new ApiError('rate_limited', message, { 'Retry-After': RATE_LIMIT_PERIOD });
 
 export const tooManyFailures = () =>
   rateLimited(
@@ -77,17 +81,23 @@ export const tooManyFailures = () =>
 export const tooManyHealthChecks = () =>
   rateLimited('Too many requests from your network. Try again in a few seconds.');
 
-export const tooManyRequests = () => rateLimited('Too many requests for this account. Try again in a few seconds.');
+export const tooManyRequests = () =>
+  rateLimited('Too many requests for this account. Try again in a few seconds.');
 
 /** What a request waited for in vain. */
-export function limitReached({ resource, held, isByAccount }: Omit<LimitError, keyof Error>): ApiError {
+export function limitReached({
+  resource,
+  held,
+  isByAccount,
+}: Omit<LimitError, keyof Error>): ApiError {
   if (!isByAccount) return overloaded();
   const reasons: Record<LimitError['resource'], string> = {
     exports: `This account already has ${held} exports running.`,
     scans:
       'This account already has as many scans of a whole selection running, such as counts, as it can have at a time.',
     memory: 'Other requests of this account hold the memory that this one needs.',
-    queries: 'Other requests of this account have been using the database, as many as can at a time, for too long.',
+    queries:
+      'Other requests of this account have been using the database, as many as can at a time, for too long.',
   };
   return rateLimited(`${reasons[resource]} Try again when one of them has ended.`);
 }
@@ -98,12 +108,17 @@ export const missingSurvey = () => new ApiError('missing_survey', 'No user, no r
 export const invalidParameter = (message: string) => new ApiError('invalid_parameter', message);
 
 /** @param expected the accepted values, which complete the sentence "<name> must be …" */
-export const badParameter = (name: string, expected: string) => invalidParameter(`${name} must be ${expected}.`);
+export const badParameter = (name: string, expected: string) =>
+  invalidParameter(`${name} must be ${expected}.`);
 
 /** @param names percent-encoded and joined by commas */
-export const unknownParameters = (names: string) => invalidParameter(`Unknown parameters: ${names}.`);
+export const unknownParameters = (names: string) =>
+  invalidParameter(`Unknown parameters: ${names}.`);
 
-/** @param what completes the sentence "This selection has …". @param filters the parameters that make it smaller */
+/**
+ * @param what completes the sentence "This selection has …". @param filters the parameters that
+ * make it smaller
+ */
 const tooLarge = (what: string, filters: string) =>
   new ApiError('export_too_large', `This selection has ${what}. Narrow it with ${filters}.`);
 
@@ -114,7 +129,10 @@ export const tooManyQuestions = (most: number) =>
     'shortcode or question_ref, or leave out layout=wide',
   );
 
-/** For `catch`: throws another error, if given, instead of the one for a result that exceeds its limit. */
+/**
+ * For `catch`: throws another error, if given, instead of the one for a result that exceeds its
+ * limit.
+ */
 export const ifTooLarge = (instead?: () => ApiError) => (error: unknown) => {
   throw instead && error instanceof DatabaseError && error.kind === 'too-large' ? instead() : error;
 };
@@ -140,13 +158,17 @@ const notInWorksheet = (what: string, instead = 'download it as CSV') =>
 export const tooManyRecords = (most: number) => notInWorksheet(`more than ${most} records`);
 
 /** @param most in UTF-16 code units */
-export const cellTooLong = (most: number) => notInWorksheet(`a cell of more than ${most} characters`);
+export const cellTooLong = (most: number) =>
+  notInWorksheet(`a cell of more than ${most} characters`);
 
 /** @param most in UTF-16 code units */
 export const codebookCellTooLong = (most: number) =>
   notInWorksheet(`a codebook with a cell of more than ${most} characters`, 'leave out codebook');
 
-/** The survey does not exist, belongs to another account, or has no responses yet. @param status 500 unless the request wants 404 */
+/**
+ * The survey does not exist, belongs to another account, or has no responses yet. @param status 500
+ * unless the request wants 404
+ */
 export const noResponses = (surveyName: string, email: string, status: '404' | '500' = '500') =>
   new ApiError(
     'no_responses',
@@ -166,7 +188,10 @@ export const methodNotAllowed = (allowed: readonly string[]) =>
     Allow: allowed.join(', '),
   });
 
-/** @param kind `not-configured`: the operator has to set DATABASE_URL, or to correct it or SQL_ENDPOINT */
+/**
+ * @param kind `not-configured`: the operator has to set DATABASE_URL, or to correct it or
+ * SQL_ENDPOINT
+ */
 export const databaseUnavailable = (kind: FailureKind) =>
   new ApiError(
     'database_unavailable',
@@ -186,9 +211,15 @@ export const overloaded = () =>
 
 /** A defect, whose details go to the log only. */
 export const internalError = (requestId: string) =>
-  new ApiError('internal_error', `Something went wrong on our side. Please tell us this request id: ${requestId}`);
+  new ApiError(
+    'internal_error',
+    `Something went wrong on our side. Please tell us this request id: ${requestId}`,
+  );
 
-/** An aborted transfer over HTTP/1.0 looks complete, because the end of the connection is the end of the body. */
+/**
+ * An aborted transfer over HTTP/1.0 looks complete, because the end of the connection is the end of
+ * the body.
+ */
 export const httpVersionNotSupported = () =>
   new ApiError(
     'http_version_not_supported',

@@ -4,7 +4,8 @@ const LIST = new RegExp(`^[ \\t,]*${TAG}(?:[ \\t]*,[ \\t,]*${TAG})*[ \\t,]*$`);
 const TAGS = new RegExp(TAG, 'g');
 
 /**
- * Whether an `If-None-Match` names a tag, compared weakly (RFC 9110 section 13.1.2). A header that cannot be parsed names none.
+ * Whether an `If-None-Match` names a tag, compared weakly (RFC 9110 section 13.1.2). A header that
+ * cannot be parsed names none.
  */
 export function ifNoneMatchNames(header: string | undefined, etag: string): boolean {
   if (header?.trim() === '*') return true;

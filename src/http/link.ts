@@ -6,8 +6,8 @@ import type { AppEnv } from './context.ts';
 const MAX_URL_LENGTH = 8 * 1024;
 
 /**
- * The header `Link` (RFC 8288) of a page: the same request after its last response, without `count` and the parameters that the
- * endpoint does not know.
+ * The header `Link` (RFC 8288) of a page: the same request after its last response, without `count`
+ * and the parameters that the endpoint does not know.
  *
  * @returns no header if the URL would be too long, or the client's `Host` makes it invalid
  */

@@ -23,19 +23,27 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * What to log of an error: its message, and the stack of a defect. If the database cannot be reached, every request fails, and no
- * stack explains why.
+ * What to log of an error: its message, and the stack of a defect. If the database cannot be
+ * reached, every request fails, and no stack explains why.
  */
 export function detailsOf(error: unknown): Details {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  const isDefect = !(error instanceof DatabaseError) || error.kind === 'defect' || error.kind === 'too-large';
+  const isDefect =
+    !(error instanceof DatabaseError) || error.kind === 'defect' || error.kind === 'too-large';
   return isDefect ? { error: message, stack } : { error: message };
 }
 
-/** API keys, their hashes (also truncated, to 33 digits or more) and connection strings. Cloudflare's ids, of 32 digits, stay readable. */
+/**
+ * API keys, their hashes (also truncated, to 33 digits or more) and connection strings.
+ * Cloudflare's ids, of 32 digits, stay readable.
+ */
 const SECRETS = /sresl?_\w{5,}|[0-9a-f]{33,}|postgres(?:ql)?:\/\/[^\s"\\]+/gi;
 
-/** The text with `…` in place of secrets, which must never be logged or printed, even if an error quotes them. */
+/**
+ * The text with `…` in place of secrets, which must never be logged or printed, even if an error
+ * quotes them.
+ */
 export const withoutSecrets = (text: string): string => text.replaceAll(SECRETS, '…');
 
-const line = (event: string, details: Details) => withoutSecrets(JSON.stringify({ event, ...details }));
+const line = (event: string, details: Details) =>
+  withoutSecrets(JSON.stringify({ event, ...details }));

@@ -22,7 +22,8 @@ const instant = (meaning: string, example: string) =>
 const filters = Object.fromEntries(
   FILTER_NAMES.map((name) => {
     const { column, description, example } = FILTERS[name];
-    const texts = repeatable(`${description} Exact match; repeatable.`, example, { most: 500 }); // they fit into a URL
+    // they fit into a URL
+    const texts = repeatable(`${description} Exact match; repeatable.`, example, { most: 500 });
     return [name, column === 'timestamp' ? instant(description, example) : texts];
   }),
 ) as { readonly [Name in FilterName]: Parameter<Filters[Name]> };
@@ -45,11 +46,18 @@ export const parameters = {
     'The status if the account does not have the survey. With `404`, a survey without responses is no error, and the result is empty.',
   ),
   after: single('the token of a response', decodeCursor, {
-    description: 'Only responses after this one: pass the `token` of the last response that you have.',
-    schema: { type: 'string' }, // without an example, because those of an endpoint can be used together
+    description:
+      'Only responses after this one: pass the `token` of the last response that you have.',
+    // without an example, because those of an endpoint can be used together
+    schema: { type: 'string' },
   }),
   /** Never clamped: clients stop at a page that is shorter than they requested. */
-  pageSize: integer(10_000, 25, 'The number of responses on a page. A page with fewer is the last.', 1000),
+  pageSize: integer(
+    10_000,
+    25,
+    'The number of responses on a page. A page with fewer is the last.',
+    1000,
+  ),
   ...filters,
   count: flag(
     'Adds the header `X-Total-Count`: the number of responses that pass the filters and, with `after`, come after the cursor (with `order=desc`, before it).',
@@ -63,7 +71,10 @@ export const parameters = {
   safe: flag(
     'Puts an apostrophe wherever a spreadsheet could run an answer or a question text as a formula. This changes the data.',
   ),
-  metadata: repeatable('Adds a column `metadata.<key>` with the value of this metadata key. Repeatable.', 'cluster'),
+  metadata: repeatable(
+    'Adds a column `metadata.<key>` with the value of this metadata key. Repeatable.',
+    'cluster',
+  ),
   arm: repeatable(
     'Adds a column `arm.seed_N_M`, the treatment arm from 1 to N that the survey platform computes from the metadata’s `seed`, hashed M times. Repeatable.',
     'seed_2',
@@ -107,10 +118,13 @@ export const parameters = {
     'Adds a second sheet, `codebook`: the table of `/responses/questions?format=csv` for the same selection.',
   ),
   top: integer(1000, 20, 'How many of the most frequent values are listed for each question.', 5),
-  column: repeatable('Only this column of the wide file. Repeatable. The numbers are those of the whole selection.'),
+  column: repeatable(
+    'Only this column of the wide file. Repeatable. The numbers are those of the whole selection.',
+  ),
   format: choice(['json', 'csv'], 'The format of the body.'),
   timezone: single(TIME_ZONE, (text) => (text !== '' && isStorable(text) ? text : undefined), {
-    description: 'The time zone in which days begin and end: a case-sensitive name from the IANA time zone database.',
+    description:
+      'The time zone in which days begin and end: a case-sensitive name from the IANA time zone database.',
     schema: { type: 'string', default: 'UTC' },
     example: 'Africa/Nairobi',
   }),
@@ -123,7 +137,10 @@ export type Values<Name extends ParameterName> = {
   readonly [Each in Name]: ReturnType<(typeof parameters)[Each]['parse']>;
 };
 
-/** Whether a parameter, of any endpoint, is given with its default value only, which is never an error. */
+/**
+ * Whether a parameter, of any endpoint, is given with its default value only, which is never an
+ * error.
+ */
 export function isDefault(name: string, given: readonly string[] = []): boolean {
   const schema = Object.hasOwn(parameters, name) ? parameters[name as ParameterName].schema : {};
   return given.every((value) => 'default' in schema && value === String(schema.default));
@@ -139,7 +156,8 @@ export const WIDE = ['value', ...LEFT_OUT, 'columns', 'timing'] as const;
 /** The messages of errors for those that only a long one has. */
 const LONG: Readonly<Record<string, string>> = {
   omit: 'omit cannot be used with layout=wide: it names columns of the long layout.',
-  after: 'after cannot be used with layout=wide: a wide file is not ordered by time and cannot be resumed.',
+  after:
+    'after cannot be used with layout=wide: a wide file is not ordered by time and cannot be resumed.',
   count: 'count cannot be used with layout=wide: the number of records is known only at the end.',
 };
 

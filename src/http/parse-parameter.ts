@@ -3,7 +3,10 @@ import { isStorable } from '../responses/cursor.ts';
 import { badParameter } from './errors.ts';
 
 /** A query parameter: how it is parsed, and its description in OpenAPI. */
-export interface Parameter<T> extends Pick<ParameterObject, 'required' | 'description' | 'example'> {
+export interface Parameter<T> extends Pick<
+  ParameterObject,
+  'required' | 'description' | 'example'
+> {
   readonly schema: SchemaObject;
   /**
    * @param given the values in order; empty if the parameter is not given
@@ -39,8 +42,10 @@ export function single<T, Default extends T | undefined = undefined>(
 /**
  * A parameter that can be given up to `most` times. Equal values count once.
  *
- * @param example none if it could not be used together with those of the endpoint's other parameters
- * @param expected the accepted values, which complete the sentence "<name> must be …, given at most <most> times"
+ * @param example none if it could not be used together with those of the endpoint's other
+ * parameters
+ * @param expected the accepted values, which complete the sentence "<name> must be …, given at most
+ * <most> times"
  */
 export const repeatable = (
   description: string,
@@ -59,7 +64,10 @@ export const repeatable = (
 });
 
 /** A parameter with one of a few values, the first of which is the default. */
-export function choice<const T extends string>(values: readonly [T, T, ...T[]], description: string) {
+export function choice<const T extends string>(
+  values: readonly [T, T, ...T[]],
+  description: string,
+) {
   // Not with Intl.ListFormat, whose creation takes 13 ms of an isolate's start.
   const expected = `${values.slice(0, -1).join(', ')}${values.length > 2 ? ',' : ''} or ${values.at(-1)}`;
   return single(expected, (text) => values.find((value) => value === text), {
@@ -70,16 +78,24 @@ export function choice<const T extends string>(values: readonly [T, T, ...T[]], 
 }
 
 export const flag = (description: string, example = true) =>
-  single('true or false', (text) => (text === 'true' ? true : text === 'false' ? false : undefined), {
-    description,
-    schema: { type: 'boolean', default: false },
-    example,
-  });
+  single(
+    'true or false',
+    (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+    {
+      description,
+      schema: { type: 'boolean', default: false },
+      example,
+    },
+  );
 
 /** An integer from 1. */
 export const integer = (most: number, byDefault: number, description: string, example: number) =>
   single(
     `an integer from 1 to ${most}`,
     (text) => (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= most ? Number(text) : undefined),
-    { description, schema: { type: 'integer', minimum: 1, maximum: most, default: byDefault }, example },
+    {
+      description,
+      schema: { type: 'integer', minimum: 1, maximum: most, default: byDefault },
+      example,
+    },
   );

@@ -2,8 +2,9 @@
 const PREFERENCE = /((?:[^",;]|"(?:[^"\\]|\\.)*")*)(?:;(?:[^",]|"(?:[^"\\]|\\.)*")*)?(?:,|$)/gy;
 
 /**
- * Whether a `Prefer` header has the preference `handling=strict` (RFC 7240 section 4.4), in any case. Of several `handling`
- * preferences, the first counts. Nothing after an unterminated quote is read.
+ * Whether a `Prefer` header has the preference `handling=strict` (RFC 7240 section 4.4), in any
+ * case. Of several `handling` preferences, the first counts. Nothing after an unterminated quote is
+ * read.
  *
  * @param prefer the values of all `Prefer` headers, joined by commas
  */

@@ -5,8 +5,8 @@ import { logRequest, reasonOf } from './log.ts';
 import { RequestStats, type TransferEnd } from './request-stats.ts';
 
 /**
- * Logs one line per request (docs/operations.md) when it ends: for a streamed body, when the transfer has completed or failed.
- * Must be the outermost middleware.
+ * Logs one line per request (docs/operations.md) when it ends: for a streamed body, when the
+ * transfer has completed or failed. Must be the outermost middleware.
  */
 export function logRequests(): MiddlewareHandler<AppEnv> {
   return async function logRequestAtEnd(c, next) {
@@ -56,7 +56,10 @@ function logLine(c: Context<AppEnv>, status: number | null, end: TransferEnd): v
   });
 }
 
-/** The path of the matched endpoint, which contains nothing that the client wrote; null if there is none. */
+/**
+ * The path of the matched endpoint, which contains nothing that the client wrote; null if there is
+ * none.
+ */
 function routeOf(c: Context<AppEnv>): string | null {
   const route = matchedRoutes(c).findLast(({ path }) => !path.includes('*'));
   if (route) return route.path;

@@ -6,7 +6,10 @@ export type TransferEnd =
   /** `reason`: the kind of failure, never the error's message, which may quote data. */
   | { readonly end: 'failed'; readonly reason: string };
 
-/** What a request has used so far, for its log line and `Server-Timing`. Exports update it once per page or query. */
+/**
+ * What a request has used so far, for its log line and `Server-Timing`. Exports update it once per
+ * page or query.
+ */
 export class RequestStats {
   /** Responses, surveys, form versions, questions or days sent. */
   rows = 0;
@@ -14,7 +17,10 @@ export class RequestStats {
   bytes = 0;
   readonly auth = new Stopwatch();
   readonly queries = new QueryStats();
-  /** What KV had for the key: a fresh entry (hit), none (miss), or a stale one that had to be checked. */
+  /**
+   * What KV had for the key: a fresh entry (hit), none (miss), or a stale one that had to be
+   * checked.
+   */
   keyCache: 'hit' | 'miss' | 'stale' | null = null;
   /** Set if the body is streamed. Resolves at the end of the transfer; never rejects. */
   transfer: Promise<TransferEnd> | undefined;

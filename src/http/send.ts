@@ -10,13 +10,22 @@ import { streamChunks } from './stream.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** In bytes. The runtime does not report when it has sent a whole body. A larger one is streamed, so that its memory is counted until then. */
+/**
+ * In bytes. The runtime does not report when it has sent a whole body. A larger one is streamed, so
+ * that its memory is counted until then.
+ */
 const MAX_UNNOTICED_BYTES = 64 * 1024;
 
-/** A complete body, in order. Parts are not joined, which would take the memory of a large body twice. */
+/**
+ * A complete body, in order. Parts are not joined, which would take the memory of a large body
+ * twice.
+ */
 type Body = string | readonly Uint8Array[];
 
-/** What stands around the rows of pages. With `comma`, every row follows one, the first of which is left out. */
+/**
+ * What stands around the rows of pages. With `comma`, every row follows one, the first of which is
+ * left out.
+ */
 export interface Frame {
   readonly start: string | Uint8Array;
   readonly end?: string;
@@ -31,7 +40,10 @@ export const bodyOf = ({ data }: EncodedRows, { start, end = '', comma }: Frame)
 ];
 
 /** Likewise, of several pages. */
-export async function* chunksOf(pages: AsyncIterable<EncodedRows>, { start, end = '', comma }: Frame) {
+export async function* chunksOf(
+  pages: AsyncIterable<EncodedRows>,
+  { start, end = '', comma }: Frame,
+) {
   yield toBytes(start);
   let skipped = comma ? 1 : 0;
   for await (const { data } of pages) {
@@ -41,7 +53,8 @@ export async function* chunksOf(pages: AsyncIterable<EncodedRows>, { start, end 
   yield toBytes(end);
 }
 
-const toBytes = (text: string | Uint8Array) => (typeof text === 'string' ? utf8.encode(text) : text);
+const toBytes = (text: string | Uint8Array) =>
+  typeof text === 'string' ? utf8.encode(text) : text;
 
 /**
  * Sends a complete body, with its length.
@@ -54,7 +67,8 @@ export async function sendBody(
   headers: Headers,
   status: ContentfulStatusCode = 200,
 ): Promise<Response> {
-  const lease = c.var.lease as RequestLease | undefined; // undefined without a key: those bodies are small, or shared
+  // undefined without a key: those bodies are small, or shared
+  const lease = c.var.lease as RequestLease | undefined;
   const parts = typeof body === 'string' ? [toBytes(body)] : body;
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const allHeaders = { ...headers, 'Content-Length': String(length) };
@@ -67,16 +81,24 @@ export async function sendBody(
   return c.newResponse(isHead ? null : concat(...parts), status, allHeaders);
 }
 
-/** Sends a complete body of an account with its entity tag, or 304 without a body if the client already has it. */
-export async function sendTagged(c: Context<AppEnv>, body: Body, headers: Headers): Promise<Response> {
+/**
+ * Sends a complete body of an account with its entity tag, or 304 without a body if the client
+ * already has it.
+ */
+export async function sendTagged(
+  c: Context<AppEnv>,
+  body: Body,
+  headers: Headers,
+): Promise<Response> {
   const etag = await etagOf(c.var.account.id, typeof body === 'string' ? [toBytes(body)] : body);
-  if (!ifNoneMatchNames(c.req.header('If-None-Match'), etag)) return sendBody(c, body, { ...headers, ETag: etag });
+  if (!ifNoneMatchNames(c.req.header('If-None-Match'), etag))
+    return sendBody(c, body, { ...headers, ETag: etag });
   return c.body(null, 304, { ETag: etag });
 }
 
 /**
- * The entity tag of a body: 128 bits of a SHA-256. It is weak, since the body is also sent compressed, and differs between
- * accounts even for equal bodies.
+ * The entity tag of a body: 128 bits of a SHA-256. It is weak, since the body is also sent
+ * compressed, and differs between accounts even for equal bodies.
  *
  * @param parts of the body, in order
  */
@@ -113,7 +135,8 @@ async function stream(
   { status = 200, length }: { status?: ContentfulStatusCode; length?: number } = {},
 ): Promise<Response> {
   const { lease } = c.var;
-  await lease.stream.acquire(STREAM_BYTES, c.req.raw.signal); // after an error, that of the request's work is aborted
+  // after an error, that of the request's work is aborted
+  await lease.stream.acquire(STREAM_BYTES, c.req.raw.signal);
   lease.hasBegun = true;
   const isFile = 'Content-Disposition' in headers;
   return c.body(streamChunks(chunks, c.var, { isFile, length }), status, headers);
@@ -124,7 +147,10 @@ export const totalCount = (total: number | undefined): Headers =>
   total === undefined ? {} : { 'X-Total-Count': String(total) };
 
 /** Reads a body that fits in memory. A chunk may reuse the memory of the previous one. */
-export async function readBody(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Array>): Promise<Body> {
+export async function readBody(
+  c: Context<AppEnv>,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<Body> {
   const { lease, signal } = c.var;
   const reservation = lease.reserve(memory);
   const output = new Output();

@@ -1,6 +1,9 @@
 import type { Quota } from './quota.ts';
 
-/** A lease ends that its request has not renewed for so long, in milliseconds: the runtime can end a request without a word. */
+/**
+ * A lease ends that its request has not renewed for so long, in milliseconds: the runtime can end a
+ * request without a word.
+ */
 const EXPIRES_MS = 60_000;
 const RENEWS_MS = 5_000;
 
@@ -41,26 +44,40 @@ export class Lease {
     return reservation;
   }
 
-  /** Takes part of a quota likewise, for all its reservations together, and keeps it until the request ends. */
+  /**
+   * Takes part of a quota likewise, for all its reservations together, and keeps it until the
+   * request ends.
+   */
   async keep(quota: Quota, amount: number, signal: AbortSignal): Promise<void> {
-    const missing = await this.acquire(quota, Math.max(0, amount - (this.#held.get(quota) ?? NOTHING).amount), signal);
+    const missing = await this.acquire(
+      quota,
+      Math.max(0, amount - (this.#held.get(quota) ?? NOTHING).amount),
+      signal,
+    );
     this.#held.set(quota, { ...(this.#held.get(quota) ?? NOTHING), kept: amount });
     missing.release();
   }
 
-  /** Counts what a reservation takes or, if negative, releases. @returns false if there is no room; nothing has changed then */
+  /**
+   * Counts what a reservation takes or, if negative, releases. @returns false if there is no room;
+   * nothing has changed then
+   */
   count(reservation: Reservation, change: number): boolean {
     if (this.hasEnded) return true;
     const { quota } = reservation;
     const { amount, kept } = this.#held.get(quota) ?? NOTHING;
-    if (!quota.take(this.account, Math.max(amount + change, kept) - Math.max(amount, kept))) return false;
+    if (!quota.take(this.account, Math.max(amount + change, kept) - Math.max(amount, kept)))
+      return false;
     this.#held.set(quota, { amount: amount + change, kept });
     if (reservation.amount + change > 0) this.#reservations.add(reservation);
     else this.#reservations.delete(reservation);
     return true;
   }
 
-  /** Releases everything. @param canFree whether to free its memory too, which nothing must read from any more */
+  /**
+   * Releases everything. @param canFree whether to free its memory too, which nothing must read
+   * from any more
+   */
   end(canFree = true): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
@@ -97,7 +114,8 @@ export class Reservation {
   /**
    * Sets what is held, after a wait if there is no room for it.
    *
-   * @throws LimitError if there is none in time, or if too many requests of the account wait already
+   * @throws LimitError if there is none in time, or if too many requests of the account wait
+   * already
    * @throws the signal's reason
    */
   async acquire(amount: number, signal: AbortSignal): Promise<void> {

@@ -8,17 +8,24 @@ export interface Division {
   readonly shared: number;
   /** The most that one account can hold. */
   readonly most?: number;
-  /** Whether what is reserved for accounts that hold nothing is shared until those accounts come. */
+  /**
+   * Whether what is reserved for accounts that hold nothing is shared until those accounts come.
+   */
   readonly lends?: boolean;
   /** How many requests of an account can wait whose response has not begun. */
   readonly waiting?: number;
   /** How long they wait, in milliseconds. */
   readonly waitMs: number;
-  /** How long those wait whose response has begun, which a refusal would abort: as long as a timer can run unless given. */
+  /**
+   * How long those wait whose response has begun, which a refusal would abort: as long as a timer
+   * can run unless given.
+   */
   readonly begunWaitMs?: number;
 }
 
-/** How many accounts have a reserved part. What further accounts hold comes from the shared part. */
+/**
+ * How many accounts have a reserved part. What further accounts hold comes from the shared part.
+ */
 export const ACCOUNTS = 10;
 
 /** A request cannot have what it needs. */
@@ -27,7 +34,10 @@ export class LimitError extends Error {
   readonly resource: 'memory' | 'exports' | 'scans' | 'queries';
   /** What the request's account holds already. */
   readonly held: number;
-  /** Whether the account holds what is reserved for it, so that its own requests hold what is missing. */
+  /**
+   * Whether the account holds what is reserved for it, so that its own requests hold what is
+   * missing.
+   */
   readonly isByAccount: boolean;
 
   constructor(resource: LimitError['resource'], held: number, isByAccount: boolean) {
@@ -48,8 +58,8 @@ interface Waiting {
 }
 
 /**
- * A resource that accounts share. What an account can take depends only on what is held. Whenever something is released, all that
- * there is room for get what they wait for, the longest wait first.
+ * A resource that accounts share. What an account can take depends only on what is held. Whenever
+ * something is released, all that there is room for get what they wait for, the longest wait first.
  */
 export class Quota {
   readonly #resource: LimitError['resource'];
@@ -93,7 +103,10 @@ export class Quota {
     return Math.min(Math.max(0, free) + own, most) - this.heldBy(account);
   }
 
-  /** Counts what an account takes or, if negative, releases. @returns false if there is no room; nothing has changed then */
+  /**
+   * Counts what an account takes or, if negative, releases. @returns false if there is no room;
+   * nothing has changed then
+   */
   take(account: string, amount: number): boolean {
     if (amount > 0 && this.roomFor(account) < amount) return false;
     const held = this.heldBy(account) + amount;
@@ -102,7 +115,10 @@ export class Quota {
     return true;
   }
 
-  /** Gives those that wait what there is room for. To be called after every release. @param by the request that released something */
+  /**
+   * Gives those that wait what there is room for. To be called after every release. @param by the
+   * request that released something
+   */
   serve(by: Holder): void {
     const full = new Set<string>();
     for (const waiting of this.#waiting) {
@@ -120,15 +136,22 @@ export class Quota {
   /**
    * Waits until there is room.
    *
-   * @param take takes what is waited for, at once, since the request continues later; returns false if there is no room yet
-   * @throws LimitError if there is none in time, or if too many requests of the account wait already
+   * @param take takes what is waited for, at once, since the request continues later; returns false
+   * if there is no room yet
+   * @throws LimitError if there is none in time, or if too many requests of the account wait
+   * already
    * @throws the signal's reason
    */
   async wait(holder: Holder, take: () => boolean, signal: AbortSignal): Promise<void> {
     const { account, hasBegun } = holder;
     const { waiting: most = Infinity, waitMs, begunWaitMs = 2 ** 31 - 1 } = this.#division;
-    const isCounted = ({ holder: one }: Waiting) => one.account === account && !one.hasBegun && !one.hasEnded;
-    if (!hasBegun && this.#waiting.size >= most && [...this.#waiting].filter(isCounted).length >= most)
+    const isCounted = ({ holder: one }: Waiting) =>
+      one.account === account && !one.hasBegun && !one.hasEnded;
+    if (
+      !hasBegun &&
+      this.#waiting.size >= most &&
+      [...this.#waiting].filter(isCounted).length >= most
+    )
       throw this.#refusal(account);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting: Waiting = { holder, take, resolve };

@@ -1,4 +1,9 @@
-import type { OpenAPIObject, OperationObject, ResponseObject, PathItemObject } from 'openapi3-ts/oas31';
+import type {
+  OpenAPIObject,
+  OperationObject,
+  ResponseObject,
+  PathItemObject,
+} from 'openapi3-ts/oas31';
 import { license, version } from '../../package.json';
 import type { Endpoint } from '../http/endpoint.ts';
 import { parameters } from '../http/parameters.ts';
@@ -16,7 +21,8 @@ An unknown path returns 404. A method other than GET or HEAD returns 405 with \`
 A file is complete when its transfer is complete. A failure after the first byte aborts the transfer; a file never contains an error message.`;
 
 /**
- * Describes endpoints in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1), with the definitions that check their parameters.
+ * Describes endpoints in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1), with the definitions
+ * that check their parameters.
  */
 export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject {
   const pathItem = (endpoint: Endpoint): [string, PathItemObject] => {
@@ -26,10 +32,10 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject
     const get = { ...operation, responses: responsesOf(endpoint), parameters: names };
     return [path, { get, head: headOf(get) }];
   };
-  const parameter = ([name, { required = false, description = '', schema, example }]: [string, Parameter<unknown>]) => [
-    name,
-    { name, in: 'query', required, description, schema, example },
-  ];
+  const parameter = ([name, { required = false, description = '', schema, example }]: [
+    string,
+    Parameter<unknown>,
+  ]) => [name, { name, in: 'query', required, description, schema, example }];
   const key = {
     type: 'http',
     scheme: 'bearer',
@@ -69,7 +75,12 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject
 }
 
 /** HEAD returns the same as GET, without the body. */
-function headOf({ operationId, summary, responses = {}, ...rest }: OperationObject): OperationObject {
+function headOf({
+  operationId,
+  summary,
+  responses = {},
+  ...rest
+}: OperationObject): OperationObject {
   const { content: _, ...success } = responses['200'] as ResponseObject;
   return {
     ...rest,

@@ -104,8 +104,16 @@ export const examples = {
     interval: 'day',
     forms: '0cc609cbdada9a3c8dc5fb0fb259bf67',
     digests: [
-      { start: '2026-01-06T00:00:00.000Z', responses: 32, digest: 'd771f3692f94dd4c55c71fa2efecb09b' },
-      { start: '2026-01-07T00:00:00.000Z', responses: 36, digest: '346b3225ef0e784490439459ed77e9fe' },
+      {
+        start: '2026-01-06T00:00:00.000Z',
+        responses: 32,
+        digest: 'd771f3692f94dd4c55c71fa2efecb09b',
+      },
+      {
+        start: '2026-01-07T00:00:00.000Z',
+        responses: 36,
+        digest: '346b3225ef0e784490439459ed77e9fe',
+      },
     ],
   },
   key: {
@@ -119,5 +127,9 @@ export const examples = {
       pseudonyms: '0f5a9b72',
     },
   },
-  openApi: { openapi: '3.1.1', info: { title: 'Survey Response Export Service', version: '1.0.0' }, paths: {} },
+  openApi: {
+    openapi: '3.1.1',
+    info: { title: 'Survey Response Export Service', version: '1.0.0' },
+    paths: {},
+  },
 };

@@ -1,7 +1,10 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
 import { RATE_LIMIT_POLICY, STATUS_BY_CODE } from '../http/errors.ts';
 
-/** The headers of responses, by name. Those with `required` are always present in the responses that list them. */
+/**
+ * The headers of responses, by name. Those with `required` are always present in the responses that
+ * list them.
+ */
 export const headers = {
   'X-Request-Id': {
     description: 'Identifies this request. Include it when you report a problem.',
@@ -13,7 +16,10 @@ export const headers = {
     description:
       'Milliseconds until the response started: `auth` for checking the key, `db` for later database queries, and `total`.',
     required: true,
-    schema: { type: 'string', pattern: String.raw`^(auth;dur=\d+, )?(db;dur=\d+, )?total;dur=\d+$` },
+    schema: {
+      type: 'string',
+      pattern: String.raw`^(auth;dur=\d+, )?(db;dur=\d+, )?total;dur=\d+$`,
+    },
     example: 'auth;dur=3, db;dur=21, total;dur=25',
   },
   'Timing-Allow-Origin': {
@@ -70,7 +76,8 @@ export const headers = {
   Link: {
     description: 'On a full page: the URL of the next page (RFC 8288).',
     schema: { type: 'string', pattern: '^<[^<>"]+>; rel="next"$' },
-    example: '<https://export.example.org/api/v1/responses?survey=Food&pageSize=1&after=WzEsIjIw…>; rel="next"',
+    example:
+      '<https://export.example.org/api/v1/responses?survey=Food&pageSize=1&after=WzEsIjIw…>; rel="next"',
   },
   'X-Ignored-Parameters': {
     description:
@@ -84,7 +91,8 @@ export const headers = {
     schema: { type: 'string', const: 'handling=strict' },
   },
   'X-Total-Count': {
-    description: 'With `count=true`: the number of responses that pass the filters and, with `after`, follow it.',
+    description:
+      'With `count=true`: the number of responses that pass the filters and, with `after`, follow it.',
     schema: { type: 'integer', minimum: 0 },
     example: 4368,
   },
@@ -117,8 +125,11 @@ export const headers = {
 export type HeaderName = keyof typeof headers;
 
 /** Those that pages of other origins always can read, or need not. */
-const NOT_EXPOSED = /^(?:Access-Control-.*|Cache-Control|Content-Security-Policy|Timing-Allow-Origin|Vary)$/;
-/** The others, and that of 405: https://fetch.spec.whatwg.org/#http-access-control-expose-headers */
+const NOT_EXPOSED =
+  /^(?:Access-Control-.*|Cache-Control|Content-Security-Policy|Timing-Allow-Origin|Vary)$/;
+/**
+ * The others, and that of 405: https://fetch.spec.whatwg.org/#http-access-control-expose-headers
+ */
 export const EXPOSED_HEADERS: string[] = ['Allow', ...Object.keys(headers)]
   .filter((name) => !NOT_EXPOSED.test(name))
   .toSorted();
@@ -139,7 +150,10 @@ const EVERYWHERE = [
 ] as const;
 
 /** A reference to a component of the document. */
-export const reference = (kind: 'headers' | 'parameters' | 'responses' | 'schemas', name: string) => ({
+export const reference = (
+  kind: 'headers' | 'parameters' | 'responses' | 'schemas',
+  name: string,
+) => ({
   $ref: `#/components/${kind}/${name}`,
 });
 

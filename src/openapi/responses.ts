@@ -1,4 +1,9 @@
-import type { ContentObject, ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31';
+import type {
+  ContentObject,
+  ResponseObject,
+  ResponsesObject,
+  SchemaObject,
+} from 'openapi3-ts/oas31';
 import type { Endpoint } from '../http/endpoint.ts';
 import {
   type ApiError,
@@ -19,7 +24,11 @@ import {
 import { type HeaderName, headers, reference, withHeaders } from './headers.ts';
 
 /** A response, with the headers of every response and these. */
-export const response = (description: string, content: ContentObject, ...names: HeaderName[]): ResponseObject => ({
+export const response = (
+  description: string,
+  content: ContentObject,
+  ...names: HeaderName[]
+): ResponseObject => ({
   description,
   headers: withHeaders(...names),
   content,
@@ -27,21 +36,38 @@ export const response = (description: string, content: ContentObject, ...names: 
 
 /** A body of JSON. @param schema one of the document's, by name, or another */
 export const jsonContent = (schema: string | SchemaObject, example: unknown): ContentObject => ({
-  'application/json': { schema: typeof schema === 'string' ? reference('schemas', schema) : schema, example },
+  'application/json': {
+    schema: typeof schema === 'string' ? reference('schemas', schema) : schema,
+    example,
+  },
 });
 
 /** A body of another type. */
-export const fileContent = (type: string, example: unknown, schema: SchemaObject = {}): ContentObject => ({
+export const fileContent = (
+  type: string,
+  example: unknown,
+  schema: SchemaObject = {},
+): ContentObject => ({
   [type]: { schema: { type: 'string', ...schema }, example },
 });
 
-/** The response with a table: JSON, or a file with `format=csv`. @param schema of the JSON, by name */
-export const tableResponse = (what: string, schema: string, json: unknown, csv: unknown): ResponseObject => ({
+/**
+ * The response with a table: JSON, or a file with `format=csv`. @param schema of the JSON, by name
+ */
+export const tableResponse = (
+  what: string,
+  schema: string,
+  json: unknown,
+  csv: unknown,
+): ResponseObject => ({
   ...response(`${what}; a CSV file with \`format=csv\`.`, {
     ...jsonContent(schema, json),
     ...fileContent('text/csv', csv),
   }),
-  headers: { ...withHeaders(), 'Content-Disposition': { ...headers['Content-Disposition'], required: false } },
+  headers: {
+    ...withHeaders(),
+    'Content-Disposition': { ...headers['Content-Disposition'], required: false },
+  },
 });
 
 /** For endpoints that stream a body that is too large for one page of the database. */
@@ -76,7 +102,8 @@ export const errorResponses = (): Record<string, ResponseObject> => {
   const defect = internalError('6a0f8c1e-53c9-4ae3-9a4b-0f9c8a2f0f57');
   return {
     NotModified: {
-      description: 'The content has not changed since the response whose `ETag` is in `If-None-Match`.',
+      description:
+        'The content has not changed since the response whose `ETag` is in `If-None-Match`.',
       headers: withHeaders('ETag'),
     },
     BadParameter: error(
@@ -136,7 +163,10 @@ function error(
   examples: Record<string, Pick<ApiError, 'message'>>,
   ...names: HeaderName[]
 ): ResponseObject {
-  const values = Object.entries(examples).map(([name, { message }]) => [name, { value: { error: { message } } }]);
+  const values = Object.entries(examples).map(([name, { message }]) => [
+    name,
+    { value: { error: { message } } },
+  ]);
   const content = { schema: reference('schemas', 'Error'), examples: Object.fromEntries(values) };
   return response(description, { 'application/json': content }, 'X-Error-Code', ...names);
 }

@@ -21,7 +21,10 @@ export const object = (properties: Fields<string>, description?: string): Schema
   properties,
 });
 
-export const arrayOf = (items: SchemaObject | ReferenceObject, description?: string): SchemaObject => ({
+export const arrayOf = (
+  items: SchemaObject | ReferenceObject,
+  description?: string,
+): SchemaObject => ({
   type: 'array',
   ...(description !== undefined && { description }),
   items,
@@ -40,9 +43,13 @@ const surveyFields: Fields<(typeof SURVEY_COLUMNS)[number]> = {
   id: { ...UUID, description: 'Id of the form version: the `surveyid` of its responses.' },
   survey_name: {
     type: 'string',
-    description: 'Name of the survey, for the parameter `survey`. All form versions of a survey have the same name.',
+    description:
+      'Name of the survey, for the parameter `survey`. All form versions of a survey have the same name.',
   },
-  shortcode: { type: 'string', description: 'Identifies the form. All its versions have the same shortcode.' },
+  shortcode: {
+    type: 'string',
+    description: 'Identifies the form. All its versions have the same shortcode.',
+  },
   title: { type: 'string' },
   formid: { type: 'string' },
   created: { ...TIMESTAMP, description: 'When this version was created, in UTC.' },
@@ -66,7 +73,10 @@ const responseFields = Object.fromEntries(
   JSON_MEMBERS.map(({ name, type, isNullable, pattern, description }) => {
     const schema = TYPES[type];
     const types = isNullable ? { type: [schema.type, 'null' as const] } : {};
-    return [name, { ...schema, ...types, ...(pattern && { pattern }), ...(description && { description }) }];
+    return [
+      name,
+      { ...schema, ...types, ...(pattern && { pattern }), ...(description && { description }) },
+    ];
   }),
 ) as Fields<ColumnName>;
 
@@ -74,7 +84,10 @@ const questionFields: Fields<(typeof CODEBOOK_COLUMNS)[number]> = {
   column: { type: 'string', description: 'Name of the question’s column in a wide file.' },
   shortcode: responseFields.shortcode,
   question_ref: responseFields.question_ref,
-  question_idx: { ...INTEGER, description: 'The smallest index of the question in the form: an integer, as a string.' },
+  question_idx: {
+    ...INTEGER,
+    description: 'The smallest index of the question in the form: an integer, as a string.',
+  },
   question_text: { type: 'string', description: 'Text of the question in the latest response.' },
   responses: { ...COUNT, description: 'Number of responses.' },
   participants: { ...COUNT, description: 'Number of distinct participants.' },
@@ -82,7 +95,8 @@ const questionFields: Fields<(typeof CODEBOOK_COLUMNS)[number]> = {
   last: { ...TIMESTAMP, description: 'Time of the latest response.' },
   choices: {
     type: ['array', 'null'],
-    description: 'The lettered choices that `question_text` lists, in order; null if it lists none.',
+    description:
+      'The lettered choices that `question_text` lists, in order; null if it lists none.',
     items: object({
       value: { type: 'string', pattern: '^[A-Z]$', description: 'The letter.' },
       label: { type: 'string', minLength: 1, description: 'The text of the choice.' },
@@ -99,8 +113,16 @@ const dayFields: Fields<'day' | 'responses' | 'participants'> = {
 const summaryFields: Fields<keyof Summary> = {
   responses: questionFields.responses,
   participants: questionFields.participants,
-  first: { ...TIMESTAMP, type: ['string', 'null'], description: 'Time of the first response; null if there is none.' },
-  last: { ...TIMESTAMP, type: ['string', 'null'], description: 'Time of the latest response; null if there is none.' },
+  first: {
+    ...TIMESTAMP,
+    type: ['string', 'null'],
+    description: 'Time of the first response; null if there is none.',
+  },
+  last: {
+    ...TIMESTAMP,
+    type: ['string', 'null'],
+    description: 'Time of the latest response; null if there is none.',
+  },
   days: arrayOf(object(dayFields), 'Days with responses, ascending.'),
   left_out: {
     ...COUNT,
@@ -136,13 +158,19 @@ const answersFields = {
   questions: arrayOf(
     object({
       column: questionFields.column,
-      shortcode: { type: 'string', description: 'Of the first form, if the column has answers of several.' },
+      shortcode: {
+        type: 'string',
+        description: 'Of the first form, if the column has answers of several.',
+      },
       question_ref: responseFields.question_ref,
       records: { ...COUNT, description: 'Number of records with an answer.' },
       distinct: { ...COUNT, description: 'Number of different answers.' },
       values: arrayOf(
         object({
-          value: { type: 'string', description: 'An answer. After 1,000 characters it ends with `…`.' },
+          value: {
+            type: 'string',
+            description: 'An answer. After 1,000 characters it ends with `…`.',
+          },
           records: { ...COUNT, description: 'Number of records with this answer.' },
         }),
         'The most frequent answers.',
@@ -156,15 +184,25 @@ const answersFields = {
 const DIGEST = { type: 'string', pattern: '^[0-9a-f]{32}$' } as const;
 
 const intervalFields: Fields<keyof Digests['digests'][number]> = {
-  start: { ...TIMESTAMP, description: 'When the calendar interval begins, in UTC, even if `since` is later.' },
+  start: {
+    ...TIMESTAMP,
+    description: 'When the calendar interval begins, in UTC, even if `since` is later.',
+  },
   responses: questionFields.responses,
   digest: { ...DIGEST, description: 'The digest of these responses.' },
 };
 
 const digestsFields: Fields<keyof Digests> = {
   version: { type: 'integer', const: 1, description: 'The version of the computation.' },
-  interval: { type: 'string', enum: [...INTERVALS], description: 'What each digest covers, in UTC.' },
-  forms: { ...DIGEST, description: 'The digest of all records of `/responses/form-data`, whatever the filters.' },
+  interval: {
+    type: 'string',
+    enum: [...INTERVALS],
+    description: 'What each digest covers, in UTC.',
+  },
+  forms: {
+    ...DIGEST,
+    description: 'The digest of all records of `/responses/form-data`, whatever the filters.',
+  },
   digests: arrayOf(object(intervalFields), 'Intervals with responses, ascending.'),
 };
 
@@ -172,9 +210,15 @@ const namesOf = (description: string) => arrayOf({ type: 'string' }, description
 
 export const schemas = {
   FormVersion: object(surveyFields, 'A form version of a survey. The fields are in this order.'),
-  Response: object(responseFields, 'A participant’s answer to a question. The fields are in this order.'),
+  Response: object(
+    responseFields,
+    'A participant’s answer to a question. The fields are in this order.',
+  ),
   Page: object({ responses: arrayOf(reference('schemas', 'Response')) }),
-  Question: object(questionFields, 'A question of a form, in all its versions. The fields are in this order.'),
+  Question: object(
+    questionFields,
+    'A question of a form, in all its versions. The fields are in this order.',
+  ),
   Questions: object({ questions: arrayOf(reference('schemas', 'Question')) }),
   Summary: object(summaryFields, 'The fields are in this order.'),
   Answers: object(answersFields, 'The fields are in this order.'),
@@ -196,7 +240,10 @@ export const schemas = {
         surveys: namesOf('Only these surveys.'),
         shortcodes: namesOf('Only the forms with these shortcodes.'),
         questions: namesOf('Only responses to these questions.'),
-        without_questions: { ...COUNT, description: 'Responses to this many questions are hidden.' },
+        without_questions: {
+          ...COUNT,
+          description: 'Responses to this many questions are hidden.',
+        },
         metadata: namesOf('Only these keys of the metadata.'),
         pageid: { type: 'boolean', const: false, description: 'Page ids are hidden.' },
         pseudonyms: {
@@ -210,7 +257,11 @@ export const schemas = {
   }),
   Error: object({
     error: object({
-      message: { type: 'string', minLength: 1, description: 'Describes the error, for people to read.' },
+      message: {
+        type: 'string',
+        minLength: 1,
+        description: 'Describes the error, for people to read.',
+      },
     }),
   }),
 } satisfies Record<string, SchemaObject>;

@@ -1,5 +1,11 @@
 import type { Reservation } from '../limits/lease.ts';
-import { ACCOUNT_BYTES, type RequestLease, STREAM_BYTES, exports, memory } from '../limits/limits.ts';
+import {
+  ACCOUNT_BYTES,
+  type RequestLease,
+  STREAM_BYTES,
+  exports,
+  memory,
+} from '../limits/limits.ts';
 
 const MIB = 1024 * 1024;
 
@@ -7,17 +13,22 @@ const MIB = 1024 * 1024;
 export const PAGE_BYTES = 3 * MIB;
 /** Beside other exports, pages are smaller, down to this size; further if there is no memory. */
 const SMALL_PAGE_BYTES = 1.125 * MIB;
-/** Pages of several exports together, those being sent included. A single export has as many as it reads, if there is memory. */
+/**
+ * Pages of several exports together, those being sent included. A single export has as many as it
+ * reads, if there is memory.
+ */
 const SHARED_PAGES = 4;
 
 /** A running export, and the memory of its pages. */
 export type ExportLease = Awaited<ReturnType<typeof leaseExport>>;
 
 /**
- * Waits until another export may run, and there is memory with which it can always read its next page.
+ * Waits until another export may run, and there is memory with which it can always read its next
+ * page.
  *
  * @param formatBytes what its format takes at least, which pages leave it
- * @throws LimitError if the account, or all accounts together, have as many exports or as much memory as they can have
+ * @throws LimitError if the account, or all accounts together, have as many exports or as much
+ * memory as they can have
  */
 export async function leaseExport(lease: RequestLease, signal: AbortSignal, formatBytes = 0) {
   await lease.acquire(exports, 1, signal);
@@ -28,19 +39,27 @@ export async function leaseExport(lease: RequestLease, signal: AbortSignal, form
   /** The pages that are read ahead or being sent. */
   const pages = new Set<Reservation>();
 
-  const shareOfPages = () => Math.floor(SHARED_PAGES / exports.held.size / exports.heldBy(lease.account));
+  const shareOfPages = () =>
+    Math.floor(SHARED_PAGES / exports.held.size / exports.heldBy(lease.account));
   const mostPages = () => (exports.total === 1 ? Infinity : shareOfPages());
 
   return {
-    /** Sets how many bytes its format takes. @throws LimitError if there is no room for them within 20 s */
-    resizeFormat: (bytes: number): Promise<void> => format.acquire(Math.max(bytes, formatBytes), signal),
+    /**
+     * Sets how many bytes its format takes. @throws LimitError if there is no room for them within
+     * 20 s
+     */
+    resizeFormat: (bytes: number): Promise<void> =>
+      format.acquire(Math.max(bytes, formatBytes), signal),
 
     /** The size that pages should have, in bytes. */
     get pageBytes(): number {
       return Math.max(SMALL_PAGE_BYTES, PAGE_BYTES / exports.total);
     },
 
-    /** Reserves the memory of a page. @returns undefined if there is none at the moment, and the export has other pages */
+    /**
+     * Reserves the memory of a page. @returns undefined if there is none at the moment, and the
+     * export has other pages
+     */
     acquirePage(): Reservation | undefined {
       const page = lease.reserve(memory);
       const mayReadAhead = pages.size < mostPages() && !memory.isAwaited;

@@ -34,7 +34,10 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   let retry: RetryPolicy = 'request';
   let batchRows = 0;
   let hasMore = false;
-  /** In the order of pseudonyms, which no index has, the responses are read of one batch of participants after another. */
+  /**
+   * In the order of pseudonyms, which no index has, the responses are read of one batch of
+   * participants after another.
+   */
   const batches =
     secret !== undefined && order.columns[0] === 'userid'
       ? participantBatches(db, selection, secret, () => batchRows)
@@ -46,16 +49,23 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     const { limit, windowSize } = range;
     const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
     const options = { retry, maxBytes, reservation, canBeSmaller: limit > 1 };
-    const bounded = windowSize === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
+    const bounded =
+      windowSize === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
     const page = bounded && (await db.page(bounded, options, encode));
     if (page && !page.isCut) return page;
     page?.release();
-    const isScan = page !== undefined || (isWalk && (windowSize ?? 0) > MAX_WALKED); // its rows are far apart
+    // its rows are far apart
+    const isScan = page !== undefined || (isWalk && (windowSize ?? 0) > MAX_WALKED);
     const query = pageQuery(selection, range, columns, format);
     return db.page(query, { ...options, retry: isScan ? 'scan' : retry }, encode);
   }
 
-  async function findBoundaries(among: Selection, range: Range, pageRows: number, policy: RetryPolicy = 'export') {
+  async function findBoundaries(
+    among: Selection,
+    range: Range,
+    pageRows: number,
+    policy: RetryPolicy = 'export',
+  ) {
     const rows = await db.rows(boundaryQuery(among, range, pageRows, order), { retry: policy });
     return rows.map((row) => cursorOf(row) as Required<Cursor>);
   }
@@ -65,7 +75,8 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
       const read = await readRows({ ...range, limit }, reservation);
       return { ...read, last: cursorOf(read.lastKey) };
     });
-    // Before the first full page, the client waits for a status. Afterwards, a failure would abort the transfer.
+    // Before the first full page, the client waits for a status. Afterwards, a failure would abort
+    // the transfer.
     if (!isShort(page)) retry = 'export';
     return page;
   }
@@ -76,12 +87,20 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     if (!batch) return undefined;
     const { ids, responses, walked, isLast } = batch;
     hasMore = !isLast;
-    // An index is searched for them fastest in its own order. Unless some rows were stored since, there is not one more.
-    return { participants: ids.toSorted(), windowSize: walked, limit: Math.min(responses, rows) + 1 };
+    // An index is searched for them fastest in its own order. Unless some rows were stored since,
+    // there is not one more.
+    return {
+      participants: ids.toSorted(),
+      windowSize: walked,
+      limit: Math.min(responses, rows) + 1,
+    };
   }
 
   return {
-    /** Reads the first rows after a position, as {@link page} does. The page is short only if there are no more. */
+    /**
+     * Reads the first rows after a position, as {@link page} does. The page is short only if there
+     * are no more.
+     */
     async first({ after, limit }: Range): Promise<Page> {
       for (;;) {
         const range = { after, ...(await nextBatch(limit)), limit };
@@ -94,14 +113,17 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     },
 
     /**
-     * Reads the first rows of a range: as many of `range.limit` as fit one response of the database, and the memory.
+     * Reads the first rows of a range: as many of `range.limit` as fit one response of the
+     * database, and the memory.
      *
      * @param reservation what the page's memory is counted in
      * @throws DatabaseError; `too-large` if a single row does not fit
      */
     page: readPage,
 
-    /** The ranges after the first page, if they are not between boundaries. @param rows of a page */
+    /**
+     * The ranges after the first page, if they are not between boundaries. @param rows of a page
+     */
     batches:
       batches &&
       async function* batchRanges(rows: () => number): AsyncGenerator<Range, void, void> {
@@ -110,8 +132,8 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
       },
 
     /**
-     * Finds the position of every `pageRows`th response among the first `range.limit` of a range, those included that only
-     * {@link isWalk} filters discard.
+     * Finds the position of every `pageRows`th response among the first `range.limit` of a range,
+     * those included that only {@link isWalk} filters discard.
      */
     boundaries: (range: Range, pageRows: number) => findBoundaries(inIndex, range, pageRows),
 
@@ -121,12 +143,17 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
       return end;
     },
 
-    /** Whether there are filters that no index holds, so that the rows of a page may be far apart. */
+    /**
+     * Whether there are filters that no index holds, so that the rows of a page may be far apart.
+     */
     isWalk,
   };
 }
 
-/** Yields the pages that have rows. Counts their rows, and frees each page's memory before the next one is read. */
+/**
+ * Yields the pages that have rows. Counts their rows, and frees each page's memory before the next
+ * one is read.
+ */
 export async function* sentPages<P extends HeldPage>(pages: AsyncIterable<P>, stats: RequestStats) {
   for await (const page of pages) {
     if (page.rowCount > 0) yield page;

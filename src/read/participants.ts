@@ -7,30 +7,45 @@ import type { Selection } from '../responses/selection.ts';
 import { readFitting } from './read-fitting.ts';
 
 /**
- * How much of the list of participants is held at a time: as much as a scan is worth, or, beside other exports, what leaves an account
- * memory for its pages.
+ * How much of the list of participants is held at a time: as much as a scan is worth, or, beside
+ * other exports, what leaves an account memory for its pages.
  */
 const listBytes = () => (exports.total === 1 ? 8 * 1024 * 1024 : 512 * 1024);
-/** What a participant takes in it at first; then, what those of the last list took, and some more, since one that does not fit is read again. */
+/**
+ * What a participant takes in it at first; then, what those of the last list took, and some more,
+ * since one that does not fit is read again.
+ */
 const ROW_BYTES = 80;
 const MARGIN = 1.1;
-/** A batch takes a query that walks at most so many responses, unless they are those of one participant. */
+/**
+ * A batch takes a query that walks at most so many responses, unless they are those of one
+ * participant.
+ */
 export const MAX_WALKED = 80_000;
 
 const encode = objectEncoder({
-  members: [['id', 'string'] as const, ...(['responses', 'walked'] as const).map((name) => [name, 'json'] as const)],
+  members: [
+    ['id', 'string'] as const,
+    ...(['responses', 'walked'] as const).map((name) => [name, 'json'] as const),
+  ],
   keyColumns: [0],
   after: '\n',
 });
 
 /**
- * Finds the participants of a selection in the order of their pseudonyms, which no index has. Each list takes a scan, and is held until its
- * last batch has been taken.
+ * Finds the participants of a selection in the order of their pseudonyms, which no index has. Each
+ * list takes a scan, and is held until its last batch has been taken.
  *
- * @returns batches, which follow each other in this order: their ids as stored, the number of their responses, and how many are walked
+ * @returns batches, which follow each other in this order: their ids as stored, the number of their
+ * responses, and how many are walked
  * @param most the number of responses of the next batch, unless they are those of one participant
  */
-export async function* participantBatches(db: Database, selection: Selection, secret: string, most: () => number) {
+export async function* participantBatches(
+  db: Database,
+  selection: Selection,
+  secret: string,
+  most: () => number,
+) {
   const newBatch = () => ({ ids: [] as string[], responses: 0, walked: 0, isLast: false });
   let batch = newBatch();
   let maxWalked = Infinity; // the first batch decides whether the responses fit one page
@@ -42,7 +57,8 @@ export async function* participantBatches(db: Database, selection: Selection, se
       return db.page(participantsQuery(selection, secret, limit, after), options, encode);
     });
     for (const { id, responses, walked } of participantsIn(list.data)) {
-      const cost = Math.max(walked, selection.formVersions.length); // each form version is searched for each participant
+      // each form version is searched for each participant
+      const cost = Math.max(walked, selection.formVersions.length);
       const isFull = batch.responses + responses > most() || batch.walked + cost > maxWalked;
       if (isFull && batch.ids.length > 0) {
         yield batch;
@@ -65,7 +81,11 @@ function* participantsIn(data: Uint8Array) {
   const utf8 = new TextDecoder();
   for (let start = 0; start < data.length;) {
     const end = data.indexOf(LF, start);
-    yield JSON.parse(utf8.decode(data.subarray(start, end))) as { id: string; responses: number; walked: number };
+    yield JSON.parse(utf8.decode(data.subarray(start, end))) as {
+      id: string;
+      responses: number;
+      walked: number;
+    };
     start = end + 1;
   }
 }

@@ -6,32 +6,42 @@ import { type ExportLease, PAGE_BYTES } from './export-lease.ts';
 import { type Page, type PageReader, isShort } from './page-reader.ts';
 
 const MAX_PAGE_ROWS = 20_000;
-/** Besides the page that is being sent. A single export can read as many at a time, and the boundaries of further ones. */
+/**
+ * Besides the page that is being sent. A single export can read as many at a time, and the
+ * boundaries of further ones.
+ */
 const MAX_PAGES_AHEAD = 5;
-/** A page that takes longer to send goes to a slow client, for which no pages are read ahead; milliseconds. */
+/**
+ * A page that takes longer to send goes to a slow client, for which no pages are read ahead;
+ * milliseconds.
+ */
 const SLOW_MS = 1_000;
 /** Page boundaries found in one query. */
 const BOUNDARIES = 16;
 /**
- * With filters that no index holds, an export reads windows of so many responses at most, of which a page has those that match. Their
- * boundaries are found for a quarter of the pages at a time, so that both queries walk no more of the index than others.
+ * With filters that no index holds, an export reads windows of so many responses at most, of which
+ * a page has those that match. Their boundaries are found for a quarter of the pages at a time, so
+ * that both queries walk no more of the index than others.
  */
 const MAX_WINDOW = 80_000;
 const WINDOWS = 4;
 
 /**
- * Reads the pages of an export in order, ahead of the consumer. After the first page it finds the boundaries of the next ones, and
- * reads the pages between them in parallel: an export waits for one round trip to the database, not for one per page. Concurrent
- * exports read fewer pages ahead (see export-lease.ts).
+ * Reads the pages of an export in order, ahead of the consumer. After the first page it finds the
+ * boundaries of the next ones, and reads the pages between them in parallel: an export waits for
+ * one round trip to the database, not for one per page. Concurrent exports read fewer pages ahead
+ * (see export-lease.ts).
  *
- * Memory that a page ahead takes is soon free again: either the page is sent, or, if its consumer is slow, it is released, and read
- * again when it is needed.
+ * Memory that a page ahead takes is soon free again: either the page is sent, or, if its consumer
+ * is slow, it is released, and read again when it is needed.
  *
- * Every response stored before the start is returned exactly once. Pages are ranges between two keys, not row counts, so
- * responses stored in the meantime move no boundary; they are returned if they sort after what has been read.
+ * Every response stored before the start is returned exactly once. Pages are ranges between two
+ * keys, not row counts, so responses stored in the meantime move no boundary; they are returned if
+ * they sort after what has been read.
  *
- * With filters that no index holds, a range is a window of the responses without these filters. It has as many as make a page of
- * the usual size, estimated from earlier windows. So no query walks further than its window, however few of the responses match.
+ * With filters that no index holds, a range is a window of the responses without these filters. It
+ * has as many as make a page of the usual size, estimated from earlier windows. So no query walks
+ * further than its window, however few of the responses match.
  *
  * @param first the first page, already read; it is yielded first
  */
@@ -44,10 +54,16 @@ export async function* readAhead(reader: PageReader, lease: ExportLease, first: 
   let windowKeys = pageRows; // as if all matched
   let shortestReadMs = 0;
   let sentMs = 0;
-  /** Half as many as can be sent in the shortest time that a read took: reads that overlap take longer, and compete for the database. */
+  /**
+   * Half as many as can be sent in the shortest time that a read took: reads that overlap take
+   * longer, and compete for the database.
+   */
   const pagesAhead = () =>
-    sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, Math.floor(shortestReadMs / (2 * sentMs || 1))));
-  const ranges = reader.batches?.(() => pageRows) ?? planRanges(reader, last, () => ({ pageRows, windowKeys }));
+    sentMs >= SLOW_MS
+      ? 0
+      : Math.min(MAX_PAGES_AHEAD, Math.max(2, Math.floor(shortestReadMs / (2 * sentMs || 1))));
+  const ranges =
+    reader.batches?.(() => pageRows) ?? planRanges(reader, last, () => ({ pageRows, windowKeys }));
   /** The ranges of pages that were released unsent, in order. */
   const released: Promise<Range | undefined>[] = [];
 
@@ -81,7 +97,8 @@ export async function* readAhead(reader: PageReader, lease: ExportLease, first: 
 
   for (;;) {
     fill(pagesAhead() || 1);
-    const { reservation, reading } = ahead.shift() as (typeof ahead)[number]; // a page can always be acquired
+    // a page can always be acquired
+    const { reservation, reading } = ahead.shift() as (typeof ahead)[number];
     const next = await reading;
     if (!next) return;
     fill(pagesAhead());
@@ -127,23 +144,28 @@ async function* planRanges(
     const rows = isWalk ? windowKeys : pageRows;
     return {
       rows,
-      boundaries: suppressUnhandledRejection(reader.boundaries({ after, limit: rows * count }, rows)),
+      boundaries: suppressUnhandledRejection(
+        reader.boundaries({ after, limit: rows * count }, rows),
+      ),
     };
   };
-  const rangeOf = (rows: number) => (isWalk ? { limit: sizes().pageRows, windowSize: rows } : { limit: rows });
+  const rangeOf = (rows: number) =>
+    isWalk ? { limit: sizes().pageRows, windowSize: rows } : { limit: rows };
   let after = start;
   let next = findBoundaries(after);
   for (;;) {
     const { rows } = next;
     const boundaries = await next.boundaries;
     const last = boundaries.at(-1);
-    if (last && boundaries.length === count) next = findBoundaries(last); // while the pages before it are read
+    // while the pages before it are read
+    if (last && boundaries.length === count) next = findBoundaries(last);
     for (const upTo of boundaries) {
       yield { after, upTo, ...rangeOf(rows) };
       after = upTo;
     }
     if (boundaries.length === count) continue;
-    yield { after, limit: sizes().pageRows, ...(isWalk ? { windowSize: rows } : {}) }; // fewer than `rows`, unless some were stored since
+    // fewer than `rows`, unless some were stored since
+    yield { after, limit: sizes().pageRows, ...(isWalk ? { windowSize: rows } : {}) };
     return undefined;
   }
 }

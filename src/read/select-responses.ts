@@ -13,7 +13,8 @@ import { type FormVersion, type Selection, type Survey, select } from '../respon
 import { pageReader } from './page-reader.ts';
 
 /** The parameters that all endpoints under `/responses` share. */
-export type ResponsesQuery = Values<'survey' | 'missing'> & Partial<Values<FilterName | 'after' | 'count'>>;
+export type ResponsesQuery = Values<'survey' | 'missing'> &
+  Partial<Values<FilterName | 'after' | 'count'>>;
 
 /** The survey of the caller's account with this name, as the caller's key sees it. */
 export function surveyOf(c: Context<AppEnv>, name: string): Survey {
@@ -22,15 +23,20 @@ export function surveyOf(c: Context<AppEnv>, name: string): Survey {
 }
 
 /** @throws ApiError `no responses` unless the caller's account has the survey */
-export async function selectResponses(c: Context<AppEnv>, query: ResponsesQuery): Promise<Selection> {
+export async function selectResponses(
+  c: Context<AppEnv>,
+  query: ResponsesQuery,
+): Promise<Selection> {
   const { db } = c.var;
   return selectFrom(c, query, await findSurvey(db, surveyOf(c, query.survey)), db);
 }
 
 /**
- * Finds the responses that a query selects, reads the first of them, and counts all if the query requests it.
+ * Finds the responses that a query selects, reads the first of them, and counts all if the query
+ * requests it.
  *
- * @param prepare determines what depends on the selection. May be called twice: see {@link withSurvey}.
+ * @param prepare determines what depends on the selection. May be called twice: see
+ * {@link withSurvey}.
  * @param limit the number of responses to read
  * @throws ApiError if the survey has no responses
  */
@@ -72,8 +78,14 @@ async function selectFrom(
   return select(survey, formVersions, { ...query, userid });
 }
 
-/** @throws ApiError `no responses` unless the caller's survey has a response, filtered out or not, or need not have one */
-export async function requireResponses(c: Context<AppEnv>, { survey, missing }: ResponsesQuery): Promise<void> {
+/**
+ * @throws ApiError `no responses` unless the caller's survey has a response, filtered out or not,
+ * or need not have one
+ */
+export async function requireResponses(
+  c: Context<AppEnv>,
+  { survey, missing }: ResponsesQuery,
+): Promise<void> {
   const { account, db } = c.var;
   if (missing === '404' || (await hasResponses(db, surveyOf(c, survey)))) return;
   throw noResponses(survey, account.email);

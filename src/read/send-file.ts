@@ -14,8 +14,8 @@ import { type ResponsesQuery, readFirst } from './select-responses.ts';
 const FIRST_PAGE_ROWS = 500;
 
 /**
- * Sends the responses that a query selects as a file. The first page decides the status. If no other follows, the file is sent as
- * a whole, with its length; otherwise it is streamed.
+ * Sends the responses that a query selects as a file. The first page decides the status. If no
+ * other follows, the file is sent as a whole, with its length; otherwise it is streamed.
  *
  * @throws LimitError if too many exports are running
  * @throws ApiError 400 for a selection that does not fit the format
@@ -32,5 +32,7 @@ export async function sendFile<Q extends ResponsesQuery>(
   const pages = sentPages(readAhead(reader, exportLease, first), c.var.stats);
   const chunks = file.write(pages, (bytes) => exportLease.resizeFormat(bytes), first);
   const headers = { ...attachment('responses', fileFormat.type), ...totalCount(total) };
-  return isShort(first) ? sendBody(c, await readBody(c, chunks), headers) : sendStream(c, chunks, headers);
+  return isShort(first)
+    ? sendBody(c, await readBody(c, chunks), headers)
+    : sendStream(c, chunks, headers);
 }

@@ -15,8 +15,9 @@ const MAX_LIST_ROWS = 20_000;
 export type ListQuery = (limit: number, after?: readonly string[]) => Query;
 
 /**
- * Sends a list of rows that are not responses: as a whole if one page holds them, otherwise page by page as they are read. A row that
- * is stored meanwhile is included if it sorts after what has been read.
+ * Sends a list of rows that are not responses: as a whole if one page holds them, otherwise page by
+ * page as they are read. A row that is stored meanwhile is included if it sorts after what has been
+ * read.
  *
  * @param encode has the query's key as its `lastKey`
  * @param send sends a whole list
@@ -31,7 +32,11 @@ export async function sendList(
   send: typeof sendBody,
 ): Promise<Response> {
   const { db, stats } = c.var;
-  const read = (limit: number, options: Pick<Parameters<Database['page']>[1], 'retry'>, after?: readonly string[]) =>
+  const read = (
+    limit: number,
+    options: Pick<Parameters<Database['page']>[1], 'retry'>,
+    after?: readonly string[],
+  ) =>
     readFitting(limit, (rows) => {
       const canBeSmaller = rows > 1;
       const maxBytes = canBeSmaller ? MAX_LIST_BYTES : undefined;
@@ -48,7 +53,8 @@ export async function sendList(
     }
   }
   const first = await read(MAX_LIST_ROWS, {});
-  if (!isShort(first)) return sendStream(c, chunksOf(sentPages(pages(first), c.var.stats), frame), headers);
+  if (!isShort(first))
+    return sendStream(c, chunksOf(sentPages(pages(first), c.var.stats), frame), headers);
   stats.rows = first.rowCount;
   return send(c, bodyOf(first, frame), headers);
 }

@@ -18,8 +18,9 @@ const MAX_PAGE_BYTES = 6 * 1024 * 1024;
 const FRAME = { start: '{"responses":[', end: ']}', comma: true };
 
 /**
- * Sends the first `pageSize` of the responses that a query selects, as JSON. If one response of the database holds them, the body
- * is sent as a whole, with its length and entity tag; otherwise it is streamed.
+ * Sends the first `pageSize` of the responses that a query selects, as JSON. If one response of the
+ * database holds them, the body is sent as a whole, with its length and entity tag; otherwise it is
+ * streamed.
  *
  * @throws LimitError if there is no memory for it, or it takes a scan and too many are running
  */
@@ -50,7 +51,8 @@ export async function sendPage(
  *
  * @param total the number of responses after which to stop
  * @param end the position that the header `Link` names, if there is one
- * @throws DatabaseError if a full page ends elsewhere, because responses were stored or deleted since `end` was found
+ * @throws DatabaseError if a full page ends elsewhere, because responses were stored or deleted
+ * since `end` was found
  */
 async function* pagesUpTo(total: number, end: Cursor | undefined, reader: PageReader, first: Page) {
   let { last } = first;

@@ -17,7 +17,10 @@ export function parseArm(name: string): Arm | undefined {
   return arm.arms <= 1_000_000 && arm.hashes <= 100 ? arm : undefined; // NaN is not
 }
 
-/** The arm of a participant, from 1, as the survey platform computes it. @param seed an unsigned integer of 32 bits */
+/**
+ * The arm of a participant, from 1, as the survey platform computes it. @param seed an unsigned
+ * integer of 32 bits
+ */
 export function armOf({ arms, hashes }: Arm, seed: number): number {
   let hash = seed;
   for (let i = 0; i < hashes; i++) hash = fingerprint32(String(hash));

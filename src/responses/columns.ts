@@ -1,5 +1,6 @@
 /*
- * The columns of a response, each described once: what is read from the table, in which bodies it is, and how the API describes it.
+ * The columns of a response, each described once: what is read from the table, in which bodies it
+ * is, and how the API describes it.
  */
 
 interface ColumnDescription {
@@ -8,11 +9,14 @@ interface ColumnDescription {
   readonly type: 'uuid' | 'bigint' | 'integer' | 'text' | 'timestamptz' | 'jsonb';
   readonly isNullable?: true;
   /**
-   * Whether people typed the text, or it came with a link to the survey: `safe` changes it. The others are ids, times, numbers and
-   * JSON, which scripts need unchanged.
+   * Whether people typed the text, or it came with a link to the survey: `safe` changes it. The
+   * others are ids, times, numbers and JSON, which scripts need unchanged.
    */
   readonly isTyped?: true;
-  /** The expression to read, if it is not the column of that name: SQL on a response and `form` (see db/relation.ts). */
+  /**
+   * The expression to read, if it is not the column of that name: SQL on a response and `form` (see
+   * db/relation.ts).
+   */
   readonly sql?: string;
   /** Where it comes from, if not from the response: the form version, or the Worker. */
   readonly from?: 'form' | 'worker';
@@ -55,9 +59,24 @@ const COLUMNS = [
     description: 'The form version that was answered.',
     example: 'af5021fe-2279-44fe-8f9e-3980edfc0fe7',
   },
-  { name: 'flowid', type: 'bigint', description: 'An integer, as a string.', example: '1600000000850' },
-  { name: 'userid', type: 'text', description: 'Identifies the participant.', example: '9272908327168660' },
-  { name: 'question_ref', type: 'text', description: 'Identifies the question.', example: 'consent' },
+  {
+    name: 'flowid',
+    type: 'bigint',
+    description: 'An integer, as a string.',
+    example: '1600000000850',
+  },
+  {
+    name: 'userid',
+    type: 'text',
+    description: 'Identifies the participant.',
+    example: '9272908327168660',
+  },
+  {
+    name: 'question_ref',
+    type: 'text',
+    description: 'Identifies the question.',
+    example: 'consent',
+  },
   {
     name: 'question_idx',
     type: 'integer',
@@ -75,14 +94,16 @@ const COLUMNS = [
   {
     name: 'timestamp',
     type: 'timestamptz',
-    description: 'When the answer was given, in UTC. Six fraction digits if the microseconds are not zero, else three.',
+    description:
+      'When the answer was given, in UTC. Six fraction digits if the microseconds are not zero, else three.',
     example: '2026-01-06T06:00:00.000Z',
   },
   {
     name: 'metadata',
     type: 'jsonb',
     isNullable: true,
-    description: 'Numbers keep every stored digit. A parser that reads them as doubles can lose some.',
+    description:
+      'Numbers keep every stored digit. A parser that reads them as doubles can lose some.',
     example: { cluster: 'cluster 12', language: 'sw' },
   },
   {
@@ -102,7 +123,8 @@ const COLUMNS = [
     from: 'worker',
     only: ['json'],
     pattern: '^[A-Za-z0-9_-]+$',
-    description: 'The cursor of this response, for the parameter `after`. Opaque; stays valid across deployments.',
+    description:
+      'The cursor of this response, for the parameter `after`. Opaque; stays valid across deployments.',
     example:
       'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0',
   },
@@ -113,10 +135,12 @@ export type ColumnName = (typeof COLUMNS)[number]['name'];
 export type ResponseColumn = ColumnDescription & { readonly name: ColumnName };
 
 const all: readonly ResponseColumn[] = COLUMNS;
-const columnsOf = (body: 'csv' | 'json' | 'digest') => all.filter(({ only }) => only?.includes(body) ?? true);
+const columnsOf = (body: 'csv' | 'json' | 'digest') =>
+  all.filter(({ only }) => only?.includes(body) ?? true);
 const namesOf = (columns: readonly ResponseColumn[]) => columns.map(({ name }) => name);
 
-export const columnNamed = (name: ColumnName) => all.find((column) => column.name === name) as ResponseColumn;
+export const columnNamed = (name: ColumnName) =>
+  all.find((column) => column.name === name) as ResponseColumn;
 
 /** The columns that are stored with a response. */
 export const STORED_COLUMNS = namesOf(all.filter(({ from, sql }) => !from && !sql));

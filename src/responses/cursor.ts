@@ -1,15 +1,18 @@
 import { isDate } from './timestamp.ts';
 
 /**
- * A position in a survey's responses, which are ordered by (timestamp, userid, question_ref, surveyid). The responses up to
- * and including the one with these values have been read.
+ * A position in a survey's responses, which are ordered by (timestamp, userid, question_ref,
+ * surveyid). The responses up to and including the one with these values have been read.
  */
 export interface Cursor {
   /** UTC, as Postgres accepts it, with every stored digit: a `Date` would drop the microseconds. */
   readonly timestamp: string;
   readonly userid: string;
   readonly questionRef: string;
-  /** Lower-case UUID. Tokens of the older format have none; they sort after every response with the same three values. */
+  /**
+   * Lower-case UUID. Tokens of the older format have none; they sort after every response with the
+   * same three values.
+   */
   readonly surveyid?: string;
 }
 
@@ -17,13 +20,14 @@ export interface Cursor {
 export const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'] as const;
 
 /**
- * The first element of a token. A token is opaque, URL-safe text: base64url without padding (RFC 4648 section 5) of the JSON
- * array `[1,timestamp,userid,question_ref,surveyid]`.
+ * The first element of a token. A token is opaque, URL-safe text: base64url without padding (RFC
+ * 4648 section 5) of the JSON array `[1,timestamp,userid,question_ref,surveyid]`.
  */
 export const TOKEN_VERSION = 1;
 
 const TOKEN = /^[\w+/ -]+={0,2}$/;
-const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|\+00(?::00)?)$/;
+const TIMESTAMP =
+  /^(\d{4}-\d\d-\d\d)[ T](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|\+00(?::00)?)$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @param values a row's values in {@link CURSOR_COLUMNS}; empty when there is no row */
@@ -36,24 +40,35 @@ export function cursorOf(values: readonly (string | null)[]): Required<Cursor> |
 const MEMBERS = ['timestamp', 'userid', 'questionRef', 'surveyid'] as const;
 
 export function isSamePosition(one: Cursor | undefined, other: Cursor | undefined): boolean {
-  return one !== undefined && other !== undefined && MEMBERS.every((name) => one[name] === other[name]);
+  return (
+    one !== undefined && other !== undefined && MEMBERS.every((name) => one[name] === other[name])
+  );
 }
 
 /** Writes a token in the current format. In pages of responses, `tokenWriter` writes the same. */
-export function encodeCursor({ timestamp, userid, questionRef, surveyid }: Required<Cursor>): string {
-  const bytes = new TextEncoder().encode(JSON.stringify([TOKEN_VERSION, timestamp, userid, questionRef, surveyid]));
+export function encodeCursor({
+  timestamp,
+  userid,
+  questionRef,
+  surveyid,
+}: Required<Cursor>): string {
+  const bytes = new TextEncoder().encode(
+    JSON.stringify([TOKEN_VERSION, timestamp, userid, questionRef, surveyid]),
+  );
   return bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
 }
 
 /**
- * Reads a token in the current format, or in the older one: base64 of `timestamp,userid,question_ref`, split at the first two
- * commas, in the standard or the URL alphabet, padded or not. A space is read as the `+` that the client did not escape.
+ * Reads a token in the current format, or in the older one: base64 of
+ * `timestamp,userid,question_ref`, split at the first two commas, in the standard or the URL
+ * alphabet, padded or not. A space is read as the `+` that the client did not escape.
  *
  * @returns undefined if the token has neither format
  */
 export function decodeCursor(token: string): Cursor | undefined {
   const [timestamp, userid, questionRef, ...rest] = valuesIn(token);
-  if (timestamp === undefined || userid === undefined || questionRef === undefined) return undefined;
+  if (timestamp === undefined || userid === undefined || questionRef === undefined)
+    return undefined;
   if (!isTimestamp(timestamp) || !isStorable(userid) || !isStorable(questionRef)) return undefined;
   if (!rest.every((surveyid) => UUID.test(surveyid))) return undefined;
   const [surveyid] = rest;
@@ -61,7 +76,9 @@ export function decodeCursor(token: string): Cursor | undefined {
   return { timestamp: inUtc, userid, questionRef, ...(surveyid !== undefined && { surveyid }) };
 }
 
-/** @returns the three values of an older token, or the four of a current one; none if it is neither */
+/**
+ * @returns the three values of an older token, or the four of a current one; none if it is neither
+ */
 function valuesIn(token: string): readonly string[] {
   try {
     if (!TOKEN.test(token)) return [];

@@ -2,7 +2,9 @@ import type { Microseconds } from './timestamp.ts';
 
 /** A filter of responses: a parameter of every endpoint under `/responses` except form-data. */
 export interface Filter {
-  /** SQL for what is compared with the value: a time, or texts of which one has to match exactly. */
+  /**
+   * SQL for what is compared with the value: a time, or texts of which one has to match exactly.
+   */
   readonly column: string;
   /** `=` unless given. */
   readonly operator?: '>=' | '<';
@@ -47,4 +49,6 @@ export const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
 
 type Value<Column> = Column extends 'timestamp' ? Microseconds : readonly string[];
 /** The filters of a request. */
-export type Filters = { readonly [Name in FilterName]?: Value<(typeof FILTERS)[Name]['column']> | undefined };
+export type Filters = {
+  readonly [Name in FilterName]?: Value<(typeof FILTERS)[Name]['column']> | undefined;
+};

@@ -2,7 +2,10 @@ import type { KeyLimits } from '../auth/key-limits.ts';
 import type { Cursor } from './cursor.ts';
 import { FILTER_NAMES, type Filters } from './filters.ts';
 
-/** An account's survey: its form versions with this name, and what the key of a request sees of them. */
+/**
+ * An account's survey: its form versions with this name, and what the key of a request sees of
+ * them.
+ */
 export interface Survey {
   readonly accountId: string;
   readonly name: string;
@@ -17,7 +20,10 @@ export interface FormVersion {
   readonly shortcode: string;
 }
 
-/** The responses to these form versions of a survey that pass every filter. `userid` has ids as they are stored, not pseudonyms. */
+/**
+ * The responses to these form versions of a survey that pass every filter. `userid` has ids as they
+ * are stored, not pseudonyms.
+ */
 export interface Selection extends Omit<Filters, 'shortcode'> {
   readonly survey: Survey;
   readonly formVersions: readonly FormVersion[];
@@ -30,14 +36,23 @@ export interface Range {
   readonly limit: number;
   /** Those of its responses: their ids as stored, for a range that is a batch of participants. */
   readonly participants?: readonly string[] | undefined;
-  /** How many responses it had without the filters that no index holds, for a range that is a window of those. */
+  /**
+   * How many responses it had without the filters that no index holds, for a range that is a window
+   * of those.
+   */
   readonly windowSize?: number | undefined;
 }
 
 /** Applies a request's filters to a survey. @param formVersions all of the survey */
-export function select(survey: Survey, formVersions: readonly FormVersion[], filters: Filters): Selection {
+export function select(
+  survey: Survey,
+  formVersions: readonly FormVersion[],
+  filters: Filters,
+): Selection {
   const { shortcode: shortcodes, ...others } = only(filters, FILTER_NAMES);
-  const selected = shortcodes ? formVersions.filter(({ shortcode }) => shortcodes.includes(shortcode)) : formVersions;
+  const selected = shortcodes
+    ? formVersions.filter(({ shortcode }) => shortcodes.includes(shortcode))
+    : formVersions;
   return { survey, formVersions: selected, ...others };
 }
 

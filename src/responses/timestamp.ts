@@ -1,7 +1,13 @@
-/** Microseconds since 1970-01-01T00:00:00Z. A bigint, since the years 1 to 9999 do not fit the 53 bits of a double. */
+/**
+ * Microseconds since 1970-01-01T00:00:00Z. A bigint, since the years 1 to 9999 do not fit the 53
+ * bits of a double.
+ */
 export type Microseconds = bigint;
 
-/** The calendar intervals that digests cover: units of Postgres's `date_trunc`. The first is the default. */
+/**
+ * The calendar intervals that digests cover: units of Postgres's `date_trunc`. The first is the
+ * default.
+ */
 export const INTERVALS = ['day', 'hour', 'month'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
@@ -15,8 +21,9 @@ const FIRST: Microseconds = -62_135_596_800n * MICROSECONDS_PER_SECOND; // 0001-
 const END: Microseconds = 253_402_300_800n * MICROSECONDS_PER_SECOND; // 10000-01-01
 
 /**
- * Parses an RFC 3339 timestamp (section 5.6), with `T` and `Z` in either case, or with a space between date and time. A date
- * alone is the start of that day in UTC. A space before the offset is read as the `+` that the client did not escape.
+ * Parses an RFC 3339 timestamp (section 5.6), with `T` and `Z` in either case, or with a space
+ * between date and time. A date alone is the start of that day in UTC. A space before the offset is
+ * read as the `+` that the client did not escape.
  *
  * @returns the time, rounded up to a whole microsecond; undefined if the text is not a timestamp
  */
@@ -36,7 +43,10 @@ export function parseInstant(text: string): Microseconds | undefined {
   const wholeSeconds = (Number(hours) * 60 + Number(minutes) - east) * 60 + Number(seconds);
   const finer = /[1-9]/.test(fraction.slice(6)) ? 1n : 0n;
   return (
-    midnight + BigInt(wholeSeconds) * MICROSECONDS_PER_SECOND + BigInt(fraction.slice(0, 6).padEnd(6, '0')) + finer
+    midnight +
+    BigInt(wholeSeconds) * MICROSECONDS_PER_SECOND +
+    BigInt(fraction.slice(0, 6).padEnd(6, '0')) +
+    finer
   );
 }
 
@@ -55,5 +65,7 @@ const midnightOf = (date: string) => Date.parse(`${date}T00:00:00Z`);
 /** Whether a date such as 2026-03-01 exists, from year 1. 30 February is parsed as 2 March. */
 export function isDate(date: string): boolean {
   const midnight = midnightOf(date);
-  return date >= '0001' && !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
+  return (
+    date >= '0001' && !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date)
+  );
 }

@@ -28,19 +28,31 @@ export const answers = endpoint({
   description:
     'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others.',
   query: [...SELECTION, 'value', ...LEFT_OUT, 'columns', 'top', 'column', 'format'],
-  responses: { 200: tableResponse('The numbers', 'Answers', examples.answers, examples.answersCsv) },
+  responses: {
+    200: tableResponse('The numbers', 'Answers', examples.answers, examples.answersCsv),
+  },
 
   async handle(c, query) {
     const { db, stats } = c.var;
     const selection = await selectResponses(c, query);
     const { column: names, format } = query;
-    const columns = async () => (await wideQuestions(db, selection, query.columns)).map(({ column }) => column);
+    const columns = async () =>
+      (await wideQuestions(db, selection, query.columns)).map(({ column }) => column);
     const known = names && (await columns());
     if (known?.length === 0) await requireResponses(c, query);
     if (names?.some((name) => !known?.includes(name)))
-      throw badParameter('column', 'the name of a question’s column in the wide file of this selection');
-    const reading = db.page(answersQuery(selection, query), QUESTIONS_OPTIONS, format === 'csv' ? csv : json);
-    const page = await reading.catch(ifTooMany('answers', 'column, shortcode or question_ref, or lower top'));
+      throw badParameter(
+        'column',
+        'the name of a question’s column in the wide file of this selection',
+      );
+    const reading = db.page(
+      answersQuery(selection, query),
+      QUESTIONS_OPTIONS,
+      format === 'csv' ? csv : json,
+    );
+    const page = await reading.catch(
+      ifTooMany('answers', 'column, shortcode or question_ref, or lower top'),
+    );
     stats.rows = page.rowCount;
     const [records = '0'] = page.lastKey;
     if (records === '0') await requireResponses(c, query);

@@ -7,7 +7,10 @@ import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 import { requireResponses, surveyOf } from '../read/select-responses.ts';
 
-/** GET /responses/digests: a digest of the responses of each calendar interval, which changes when they do. */
+/**
+ * GET /responses/digests: a digest of the responses of each calendar interval, which changes when
+ * they do.
+ */
 export const digests = endpoint({
   path: '/responses/digests',
   operationId: 'listDigests',
@@ -21,7 +24,9 @@ export const digests = endpoint({
   async handle(c, query) {
     const { account, db, stats } = c.var;
     const computing = computeDigests(db, surveyOf(c, query.survey), query, query.interval);
-    const computed = await computing.catch(ifTooMany('intervals', 'since and until, or use a longer interval'));
+    const computed = await computing.catch(
+      ifTooMany('intervals', 'since and until, or use a longer interval'),
+    );
     if (!computed) throw noResponses(query.survey, account.email, query.missing);
     if (computed.digests.length === 0) await requireResponses(c, query);
     stats.rows = computed.digests.length;

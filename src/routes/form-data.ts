@@ -31,7 +31,8 @@ export const formData = endpoint({
     const rows: ListQuery = (...range) => formDataQuery(surveyOf(c, query.survey), ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
     return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...body) => {
-      if (c.var.stats.rows === 0) throw noResponses(query.survey, c.var.account.email, query.missing); // deleted meanwhile
+      if (c.var.stats.rows === 0)
+        throw noResponses(query.survey, c.var.account.email, query.missing); // deleted meanwhile
       return sendBody(...body);
     });
   },

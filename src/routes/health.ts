@@ -7,7 +7,10 @@ import { reference } from '../openapi/headers.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 import { object } from '../openapi/schemas.ts';
 
-/** GET /healthz: 200 if the database responds, otherwise 503. For load balancers and start scripts; needs no key. */
+/**
+ * GET /healthz: 200 if the database responds, otherwise 503. For load balancers and start scripts;
+ * needs no key.
+ */
 export const health = endpoint({
   path: '/healthz',
   operationId: 'getHealth',

@@ -10,7 +10,8 @@ export const key = endpoint({
   operationId: 'getKey',
   tags: ['Key'],
   summary: 'Whose key this is',
-  description: 'Returns the account that the key belongs to, when the key expires, and what it sees.',
+  description:
+    'Returns the account that the key belongs to, when the key expires, and what it sees.',
   query: [],
   responses: { 200: response('The key’s account.', jsonContent('Key', examples.key)) },
 

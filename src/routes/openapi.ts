@@ -4,7 +4,10 @@ import { describeEndpoints } from '../openapi/document.ts';
 import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 
-/** GET /openapi.json: the description of all endpoints, generated on the first request. @param endpoints the others */
+/**
+ * GET /openapi.json: the description of all endpoints, generated on the first request. @param
+ * endpoints the others
+ */
 export function openApi(endpoints: readonly Endpoint[]): Endpoint {
   let document: string | undefined;
   const self: Endpoint = endpoint({
@@ -13,9 +16,12 @@ export function openApi(endpoints: readonly Endpoint[]): Endpoint {
     tags: ['Service'],
     security: [],
     summary: 'The OpenAPI description',
-    description: 'Returns this API in OpenAPI 3.1, generated from the definitions that validate its parameters.',
+    description:
+      'Returns this API in OpenAPI 3.1, generated from the definitions that validate its parameters.',
     query: [],
-    responses: { 200: response('The description.', jsonContent({ type: 'object' }, examples.openApi)) },
+    responses: {
+      200: response('The description.', jsonContent({ type: 'object' }, examples.openApi)),
+    },
 
     async handle(c) {
       document ??= JSON.stringify(describeEndpoints([...endpoints, self]));

@@ -30,18 +30,28 @@ export const questions = endpoint({
   description:
     'Returns the questions that have responses, with their texts and numbers of responses, in the order of the columns of a wide file.',
   query: [...SELECTION, 'columns', 'format'],
-  responses: { 200: tableResponse('The questions', 'Questions', examples.codebook, examples.codebookCsv) },
+  responses: {
+    200: tableResponse('The questions', 'Questions', examples.codebook, examples.codebookCsv),
+  },
 
   async handle(c, query) {
     const { db, stats } = c.var;
     const isCsv = query.format === 'csv';
     const selection = await selectResponses(c, query);
-    const reading = db.page(codebookQuery(selection, query.columns), QUESTIONS_OPTIONS, isCsv ? csv : json);
+    const reading = db.page(
+      codebookQuery(selection, query.columns),
+      QUESTIONS_OPTIONS,
+      isCsv ? csv : json,
+    );
     const page = await reading.catch(ifTooMany('questions', 'shortcode or question_ref'));
     if (page.rowCount === 0) await requireResponses(c, query);
     stats.rows = page.rowCount;
     return isCsv
-      ? sendBody(c, bodyOf(page, { start: csvHeader(CODEBOOK_COLUMNS) }), attachment('codebook', CSV))
+      ? sendBody(
+          c,
+          bodyOf(page, { start: csvHeader(CODEBOOK_COLUMNS) }),
+          attachment('codebook', CSV),
+        )
       : sendBody(c, bodyOf(page, JSON_FRAME), { 'Content-Type': 'application/json' });
   },
 });

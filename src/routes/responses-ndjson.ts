@@ -5,7 +5,10 @@ import { examples } from '../openapi/examples.ts';
 import { fileContent, fileResponses } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
 
-/** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */
+/**
+ * GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each
+ * line.
+ */
 export const responsesNdjson = endpoint({
   path: '/responses/ndjson',
   operationId: 'exportNdjson',

@@ -14,14 +14,28 @@ export const responsesXlsx = endpoint({
   summary: 'All responses as an Excel workbook',
   description:
     'Streams the table of `/responses/csv` as an Excel workbook with the sheet `responses`, and with `codebook=true` a second sheet, `codebook`. Every cell is text, so numbers keep their digits and nothing runs as a formula.',
-  query: [...SELECTION, 'count', 'metadata', 'arm', 'omit', 'codebook', 'numbers', 'layout', ...WIDE],
+  query: [
+    ...SELECTION,
+    'count',
+    'metadata',
+    'arm',
+    'omit',
+    'codebook',
+    'numbers',
+    'layout',
+    ...WIDE,
+  ],
   refused: {
     ...refusedByFiles,
     bom: 'bom cannot be used with a workbook: leave it out.',
     safe: 'safe cannot be used with a workbook, in which nothing runs as a formula: leave it out.',
-    after: 'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
+    after:
+      'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
   },
-  responses: fileResponses(fileContent(XLSX.contentType, examples.xlsx, { format: 'binary' }), 'X-Total-Count'),
+  responses: fileResponses(
+    fileContent(XLSX.contentType, examples.xlsx, { format: 'binary' }),
+    'X-Total-Count',
+  ),
 
   async handle(c, query) {
     checkLayout(query, c.req.queries());

@@ -7,7 +7,10 @@ import { stackAddress } from '../support/stack-address.ts';
 
 const account = await createAccount();
 
-/** RFC 6750 section 2.1: `"Bearer" 1*SP b64token`. RFC 9110: the scheme is case-insensitive, and space around a value is ignored. */
+/**
+ * RFC 6750 section 2.1: `"Bearer" 1*SP b64token`. RFC 9110: the scheme is case-insensitive, and
+ * space around a value is ignored.
+ */
 test.each<[headers: string[], status: number]>([
   [['Authorization: Bearer KEY'], 200],
   [['authorization:bearer  KEY '], 200],
@@ -32,20 +35,26 @@ test.each<[headers: string[], status: number]>([
   [['Authorization: Basic KEY'], 401],
   [['Authorization: Basic BASIC:any user:KEY:x'], 401],
   [['Proxy-Authorization: Bearer KEY', 'X-Api-Key: KEY', 'Cookie: access_token=KEY'], 401],
-])('the header Authorization is the only source of a key, the query is none: %j: %i', async (headers, status) => {
-  const hash = await hashApiKey(account.key);
-  const target = `/api/v1/surveys?access_token=${account.key}&key=${account.key}`;
-  const encode = (_: string, credentials: string) => btoa(credentials.includes(':') ? credentials : `:${credentials}`);
-  const sent = headers.map((header) =>
-    header
-      .replace('HASH', hash)
-      .replace('OTHER', generateApiKey())
-      .replace(/(?<=BASIC.*)KEY/, account.key)
-      .replace(/BASIC:(.*?) ?$/, encode),
-  );
-  const request = { method: 'GET', target, version: '1.1', headers: sent, body: '' };
-  expect((await sendRaw(new URL(stackAddress().directOrigin), request, account.key)).status).toBe(status);
-});
+])(
+  'the header Authorization is the only source of a key, the query is none: %j: %i',
+  async (headers, status) => {
+    const hash = await hashApiKey(account.key);
+    const target = `/api/v1/surveys?access_token=${account.key}&key=${account.key}`;
+    const encode = (_: string, credentials: string) =>
+      btoa(credentials.includes(':') ? credentials : `:${credentials}`);
+    const sent = headers.map((header) =>
+      header
+        .replace('HASH', hash)
+        .replace('OTHER', generateApiKey())
+        .replace(/(?<=BASIC.*)KEY/, account.key)
+        .replace(/BASIC:(.*?) ?$/, encode),
+    );
+    const request = { method: 'GET', target, version: '1.1', headers: sent, body: '' };
+    expect((await sendRaw(new URL(stackAddress().directOrigin), request, account.key)).status).toBe(
+      status,
+    );
+  },
+);
 
 test('/key shows the account of the key and when it expires, without a query of its own', async () => {
   const key = generateApiKey();

@@ -3,7 +3,13 @@ import { expect, test } from 'vitest';
 import { type Digests, digestsQuery } from '../../src/db/digests.ts';
 import { render } from '../../src/db/sql.ts';
 import { awkwardResponses } from '../support/awkward-responses.ts';
-import { addResponses, createAccount, createBulkSurvey, createSurvey, sql } from '../support/data.ts';
+import {
+  addResponses,
+  createAccount,
+  createBulkSurvey,
+  createSurvey,
+  sql,
+} from '../support/data.ts';
 import { query } from '../support/database.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { digestsOf } from '../support/digests.ts';
@@ -14,14 +20,27 @@ import { expectError, get } from './requests.ts';
 const survey = await createSurvey(await createAccount(), undefined, 3);
 await addResponses(survey, awkwardResponses());
 
-test.each(['day', 'hour', 'month'] as const)('digests are those of the files, by %s', async (interval) => {
-  const [csv, forms] = [await get('/responses/csv', survey), await get('/responses/form-data', survey)];
-  const { status, text } = await get('/responses/digests', survey, { interval });
-  expect([status, text]).toEqual([200, JSON.stringify(digestsOf(csv.bytes, forms.bytes, interval))]);
-});
+test.each(['day', 'hour', 'month'] as const)(
+  'digests are those of the files, by %s',
+  async (interval) => {
+    const [csv, forms] = [
+      await get('/responses/csv', survey),
+      await get('/responses/form-data', survey),
+    ];
+    const { status, text } = await get('/responses/digests', survey, { interval });
+    expect([status, text]).toEqual([
+      200,
+      JSON.stringify(digestsOf(csv.bytes, forms.bytes, interval)),
+    ]);
+  },
+);
 
 test.each([
-  ['a response is edited', `update responses set pageid = '' where surveyid = $1 and pageid is null`, true],
+  [
+    'a response is edited',
+    `update responses set pageid = '' where surveyid = $1 and pageid is null`,
+    true,
+  ],
   [
     'a character moves to the next field',
     `update responses set question_text = left(question_text, -1),
@@ -35,12 +54,18 @@ test.each([
     true,
   ],
   ['a form version is edited', `update surveys set metadata = '[]' where id = $1`, true],
-  ['what is in no file changes', `update responses set seed = 7, shortcode = 'other' where surveyid = $1`, false],
+  [
+    'what is in no file changes',
+    `update responses set seed = 7, shortcode = 'other' where surveyid = $1`,
+    false,
+  ],
 ])('the tag of the digests changes if %s: %s', async (_, change, isChanged) => {
   const { headers } = await get('/responses/digests', survey);
   await sql(change, [survey.forms[0]?.id]);
   const tag = { 'If-None-Match': headers.get('ETag') ?? '', 'Accept-Encoding': 'GZIP' };
-  expect((await get('/responses/digests', survey, {}, { headers: tag })).status).toBe(isChanged ? 200 : 304);
+  expect((await get('/responses/digests', survey, {}, { headers: tag })).status).toBe(
+    isChanged ? 200 : 304,
+  );
 });
 
 test('digests are the same in a database that was restored with another collation, time zone and date style', async () => {
@@ -58,16 +83,24 @@ test('digests are the same in a database that was restored with another collatio
   };
   const { databaseUrl } = stackAddress();
   const name = `restored_${randomUUID().replaceAll('-', '')}`;
-  await sql(`create database ${name} template template0 locale_provider icu icu_locale 'tr' locale 'C'`);
+  await sql(
+    `create database ${name} template template0 locale_provider icu icu_locale 'tr' locale 'C'`,
+  );
   try {
-    for (const setting of [`timezone = 'Asia/Kathmandu'`, `datestyle = 'SQL, DMY'`, `extra_float_digits = -15`])
+    for (const setting of [
+      `timezone = 'Asia/Kathmandu'`,
+      `datestyle = 'SQL, DMY'`,
+      `extra_float_digits = -15`,
+    ])
       await sql(`alter database ${name} set ${setting}`);
     const restored = new URL(`/${name}`, databaseUrl).href;
     const { bytes: responses } = await get('/responses/csv', some);
     const { bytes: forms } = await get('/responses/form-data', some);
     await loadFiles(restored, await runFolder(), { responses, forms });
     const [account] = await query<{ id: string }>(restored, 'select id from users');
-    expect(await rowsIn(restored, account?.id ?? '')).toEqual(await rowsIn(databaseUrl, survey.account.id));
+    expect(await rowsIn(restored, account?.id ?? '')).toEqual(
+      await rowsIn(databaseUrl, survey.account.id),
+    );
   } finally {
     await sql(`drop database ${name} with (force)`);
   }
@@ -81,6 +114,11 @@ test('there are up to 20,000 digests', async () => {
   await addResponses(long, [{ timestamp: '2019-12-31T23:00:00Z' }]);
   const message =
     'This selection has too many intervals to return at once. Narrow it with since and until, or use a longer interval.';
-  expectError(await get('/responses/digests', long, { interval: 'hour' }), 400, 'export_too_large', message);
+  expectError(
+    await get('/responses/digests', long, { interval: 'hour' }),
+    400,
+    'export_too_large',
+    message,
+  );
   expect((await get('/responses/digests', long)).status).toBe(200);
 });

@@ -12,34 +12,55 @@ const account = await createAccount();
 await createSurvey(account, 'empty', 2);
 await addResponses(await createSurvey(await createAccount(), 'of another account'), [{}]);
 
-const noResponses = (survey: string) => `No responses were found for survey: ${survey} for user: ${account.email}`;
+const noResponses = (survey: string) =>
+  `No responses were found for survey: ${survey} for user: ${account.email}`;
 
 test('an error that is too long to be sent as a whole keeps its status', async () => {
   const survey = '\u0001'.repeat(12_000); // six characters each in JSON
-  expectError(await fetchApi(`/responses${query({ survey })}`, account), 500, 'no_responses', noResponses(survey));
+  expectError(
+    await fetchApi(`/responses${query({ survey })}`, account),
+    500,
+    'no_responses',
+    noResponses(survey),
+  );
 });
 
-test.each([...PATHS, '/nowhere', '', '/'])('401 without a key, before any other error: %j', async (path) => {
-  for (const method of ['GET', 'POST']) {
-    const response = await fetchApi(path, { method });
-    expectError(response, 401, 'invalid_token', 'Invalid Token.');
-    expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
-    const refused = await fetchApi(path, { method, key: 'wrong' });
-    expect(refused.headers.get('WWW-Authenticate')).toBe('Bearer error="invalid_token"');
-    expect(refused.headers.has('RateLimit-Policy')).toBe(false);
-  }
-});
+test.each([...PATHS, '/nowhere', '', '/'])(
+  '401 without a key, before any other error: %j',
+  async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const response = await fetchApi(path, { method });
+      expectError(response, 401, 'invalid_token', 'Invalid Token.');
+      expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
+      const refused = await fetchApi(path, { method, key: 'wrong' });
+      expect(refused.headers.get('WWW-Authenticate')).toBe('Bearer error="invalid_token"');
+      expect(refused.headers.has('RateLimit-Policy')).toBe(false);
+    }
+  },
+);
 
 test.each(SURVEY_PATHS)('400 without a survey, or with an empty name: %s', async (path) => {
   for (const suffix of ['', '?survey', '?survey=', '?Survey=x']) {
-    expectError(await fetchApi(path + suffix, account), 400, 'missing_survey', 'No user, no responses!');
+    expectError(
+      await fetchApi(path + suffix, account),
+      400,
+      'missing_survey',
+      'No user, no responses!',
+    );
   }
 });
 
 test.each(SURVEY_PATHS)(
   '500 for a survey that does not exist for the account or has no responses, whatever the client has: %s',
   async (path) => {
-    for (const survey of ['of another account', 'empty', `no such "<b>é,'`, 'nul\0byte', '%00', 'x'.repeat(5000)]) {
+    for (const survey of [
+      'of another account',
+      'empty',
+      `no such "<b>é,'`,
+      'nul\0byte',
+      '%00',
+      'x'.repeat(5000),
+    ]) {
       const parameters = survey === 'empty' ? NOTHING : {};
       const options = { key: account.key, headers: { 'If-None-Match': '*' } };
       const response = await fetchApi(path + query({ survey, ...parameters }), options);
@@ -52,8 +73,20 @@ const NOT_FOUND =
   'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.';
 
 test.each([
-  ...['/api/v1/nowhere', '/api/v1/responses/csv/more', '/api/v1/Surveys', '/nowhere', '/healthz/more'],
-  ...['/api/v1/responses%2fcsv', '/api/v1/responses/..%2fsurveys', '/_headers', '/assets/', '/assets/home/main.js'],
+  ...[
+    '/api/v1/nowhere',
+    '/api/v1/responses/csv/more',
+    '/api/v1/Surveys',
+    '/nowhere',
+    '/healthz/more',
+  ],
+  ...[
+    '/api/v1/responses%2fcsv',
+    '/api/v1/responses/..%2fsurveys',
+    '/_headers',
+    '/assets/',
+    '/assets/home/main.js',
+  ],
   ...['/docs/none', '//docs', '/site/dist/index.html'],
 ])('404 for an unknown path: %s', async (path) => {
   expectError(await fetchService(path, account), 404, 'not_found', NOT_FOUND);

@@ -13,12 +13,20 @@ await addResponses(
   Array.from({ length: 1500 }, (_, i) => ({ form: i % 20 })),
 );
 
-const pathOf = (path: string) => path + query({ survey: survey.name }).replace('?', path.includes('?') ? '&' : '?');
+const pathOf = (path: string) =>
+  path + query({ survey: survey.name }).replace('?', path.includes('?') ? '&' : '?');
 /** In capitals, which the local runtime ignores, so that only the Worker compresses. */
 const GZIP = { 'Accept-Encoding': 'GZIP' };
 
 // Every response in this suite has the headers that /openapi.json describes as constants.
-test.each(['/nowhere', '/api/v1/nowhere', '/healthz', '/openapi.json', '/api/v1/surveys', '/api/v1/responses/csv'])(
+test.each([
+  '/nowhere',
+  '/api/v1/nowhere',
+  '/healthz',
+  '/openapi.json',
+  '/api/v1/surveys',
+  '/api/v1/responses/csv',
+])(
   'a response is not cached or sniffed, loads nothing in a browser, allows any origin, and has a request id: %s',
   async (path) => {
     for (const options of [{}, { key }]) {
@@ -53,17 +61,33 @@ test.each([
 });
 
 /** Headers that differ between two responses to the same request. */
-const VARYING = new Set(['x-request-id', 'server-timing', 'date', 'transfer-encoding', 'content-disposition']);
+const VARYING = new Set([
+  'x-request-id',
+  'server-timing',
+  'date',
+  'transfer-encoding',
+  'content-disposition',
+]);
 
 // test/api/model.test.ts checks which bodies are compressed.
-test.each(['/surveys', '/responses', '/responses/csv', '/responses/ndjson', '/responses/form-data'])(
+test.each([
+  '/surveys',
+  '/responses',
+  '/responses/csv',
+  '/responses/ndjson',
+  '/responses/form-data',
+])(
   '%s has the same headers for HEAD and GET, and always Vary: Accept-Encoding, even as an error',
   async (path) => {
     for (const { name } of [large, survey]) {
       for (const sent of [{}, GZIP, { Authorization: '' }]) {
         const [head, got] = await Promise.all(
           (['HEAD', 'GET'] as const).map(async (method) => {
-            const response = await open(path + query({ survey: name, count: 'true' }), { key, headers: sent, method });
+            const response = await open(path + query({ survey: name, count: 'true' }), {
+              key,
+              headers: sent,
+              method,
+            });
             await readExport(response);
             return Object.entries(response.headers).filter(([header]) => !VARYING.has(header));
           }),
@@ -101,21 +125,31 @@ test.each([
   ['/responses/xlsx', XLSX, 'responses_TIME.xlsx'],
 ])('%s has its type, and a file name that every system accepts', async (path, type, name) => {
   const { status, headers } = await fetchApi(pathOf(path), { key });
-  const disposition = headers.get('Content-Disposition')?.replace(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ/, 'TIME');
-  expect([status, headers.get('Content-Type'), disposition]).toEqual([200, type, `attachment; filename="${name}"`]);
+  const disposition = headers
+    .get('Content-Disposition')
+    ?.replace(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ/, 'TIME');
+  expect([status, headers.get('Content-Type'), disposition]).toEqual([
+    200,
+    type,
+    `attachment; filename="${name}"`,
+  ]);
 });
 
-test.each(['/api/v1//surveys', '//api/v1/surveys', '/api/v1/surveys/', '/healthz/', '/openapi.json/'])(
-  'slashes between the parts of a path, and a final one, are ignored: %s',
-  async (path) => {
-    const plain = path.replaceAll('//', '/').replace(/\/$/, '');
-    for (const method of ['GET', 'HEAD', 'POST']) {
-      const request = (one: string) => fetchService(one, { key, method, headers: { 'Accept-Encoding': 'identity' } });
-      const [given, expected] = [await request(path), await request(plain)];
-      expect([given.status, given.text]).toEqual([method === 'POST' ? 405 : 200, expected.text]);
-      for (const name of ['Allow', 'Content-Type', 'ETag', 'X-Error-Code'])
-        expect(given.headers.get(name)).toBe(expected.headers.get(name));
-    }
-    expect((await fetchService(`${plain}//`, { key })).status).toBe(404);
-  },
-);
+test.each([
+  '/api/v1//surveys',
+  '//api/v1/surveys',
+  '/api/v1/surveys/',
+  '/healthz/',
+  '/openapi.json/',
+])('slashes between the parts of a path, and a final one, are ignored: %s', async (path) => {
+  const plain = path.replaceAll('//', '/').replace(/\/$/, '');
+  for (const method of ['GET', 'HEAD', 'POST']) {
+    const request = (one: string) =>
+      fetchService(one, { key, method, headers: { 'Accept-Encoding': 'identity' } });
+    const [given, expected] = [await request(path), await request(plain)];
+    expect([given.status, given.text]).toEqual([method === 'POST' ? 405 : 200, expected.text]);
+    for (const name of ['Allow', 'Content-Type', 'ETag', 'X-Error-Code'])
+      expect(given.headers.get(name)).toBe(expected.headers.get(name));
+  }
+  expect((await fetchService(`${plain}//`, { key })).status).toBe(404);
+});

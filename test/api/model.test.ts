@@ -15,12 +15,16 @@ import { sql } from '../support/data.ts';
 import { pick, randomFrom } from '../support/random.ts';
 
 /*
- * Random requests of accounts whose surveys have the same names. The model of `npm run chaos` computes each response without SQL, and
- * checks what holds for all: that it has nothing of another account, conforms to /openapi.json, and has the right headers.
+ * Random requests of accounts whose surveys have the same names. The model of `npm run chaos`
+ * computes each response without SQL, and checks what holds for all: that it has nothing of another
+ * account, conforms to /openapi.json, and has the right headers.
  */
 
 const REQUESTS = 30;
-/** Requests for answers, which are the cells of the model's wide table, counted. Those without any do not count. */
+/**
+ * Requests for answers, which are the cells of the model's wide table, counted. Those without any
+ * do not count.
+ */
 const ANSWERS = 300;
 const LAYOUTS = ['long', 'wide'] as const;
 const kinds = PATHS.flatMap((path): [Path, (typeof LAYOUTS)[number]][] =>
@@ -32,9 +36,17 @@ const random = randomFrom(seed);
 const world = new World(random);
 await world.store(random);
 // Reading needs no more of it.
-const context = { world, tags: new Map(), served: new Map(), tally: new Tally() } as Partial<Context> as Context;
+const context = {
+  world,
+  tags: new Map(),
+  served: new Map(),
+  tally: new Tally(),
+} as Partial<Context> as Context;
 
-/** A request for any of an account's small surveys, or for one that it does not have, whose filters and cursors may name rows of other accounts. */
+/**
+ * A request for any of an account's small surveys, or for one that it does not have, whose filters
+ * and cursors may name rows of other accounts.
+ */
 function randomRequest(path: Path, layout: (typeof LAYOUTS)[number]): Request {
   const account = pick(random, world.accounts.slice(0, 3));
   const views = world.views(random);
@@ -53,8 +65,13 @@ test.each(kinds)(
     for (let left = isAnswers ? ANSWERS : REQUESTS; left > 0;) {
       const request = randomRequest(path, layout);
       const { account } = request;
-      if (random() < 0.2) await writes[pick(random, Object.keys(writes))]?.(random, account, context.world);
-      const reading = { key: pick(random, account.keys), isBasic: random() < 0.2, gzip: random() < 0.5 };
+      if (random() < 0.2)
+        await writes[pick(random, Object.keys(writes))]?.(random, account, context.world);
+      const reading = {
+        key: pick(random, account.keys),
+        isBasic: random() < 0.2,
+        gzip: random() < 0.5,
+      };
       const { headers, outcome, status, bytes } = await read(context, request, {
         ...reading,
         tag: pick(random, [...context.tags.keys()]),
@@ -72,8 +89,18 @@ test(`the records of a workbook’s wide table are counted as a wide file has th
     const request = randomRequest('/responses/csv', 'wide');
     const { account, path } = request;
     const { survey, repeats, require_metadata, require_question } = request.parameters;
-    const parameters = { survey, layout: 'wide', repeats, require_metadata, require_question } as const;
-    const { status, bytes } = await read(context, { account, path, parameters }, { key: account.keys[0] ?? '' });
+    const parameters = {
+      survey,
+      layout: 'wide',
+      repeats,
+      require_metadata,
+      require_question,
+    } as const;
+    const { status, bytes } = await read(
+      context,
+      { account, path, parameters },
+      { key: account.keys[0] ?? '' },
+    );
     const formVersions = formsOf(parameters, account.data);
     const query = recordsQuery(
       { survey: { accountId: account.id, name: survey, limits: null }, formVersions },

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import * as catalogue from '../../src/http/errors.ts';
 import { PATHS } from '../chaos/requests/request.ts';
 import { fetchService } from '../support/api.ts';
-import { type DescribedResponse, type Operation, type Schema, faults, resolve } from '../support/api-description.ts';
+import {
+  type DescribedResponse,
+  type Operation,
+  type Schema,
+  faults,
+  resolve,
+} from '../support/api-description.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { get } from './requests.ts';
 
@@ -12,16 +18,19 @@ const description = resolve(document);
 const survey = await createSurvey(await createAccount());
 await addResponses(survey, [{}]);
 
-const operations: readonly Operation[] = Object.values(description.paths).flatMap((path) => Object.values(path));
+const operations: readonly Operation[] = Object.values(description.paths).flatMap((path) =>
+  Object.values(path),
+);
 
 /** The operations with GET under the base path, by path after it. */
-const endpoints = Object.entries(description.paths).flatMap(([path, { get: operation }]): [string, Operation][] =>
-  operation && path.startsWith('/api/v1/') ? [[path.replace('/api/v1', ''), operation]] : [],
+const endpoints = Object.entries(description.paths).flatMap(
+  ([path, { get: operation }]): [string, Operation][] =>
+    operation && path.startsWith('/api/v1/') ? [[path.replace('/api/v1', ''), operation]] : [],
 );
 
 /** All responses: those of operations and the shared ones. */
-const responses: readonly DescribedResponse[] = [description.components, ...operations].flatMap((part) =>
-  Object.values(part.responses),
+const responses: readonly DescribedResponse[] = [description.components, ...operations].flatMap(
+  (part) => Object.values(part.responses),
 );
 
 describe('the description at /openapi.json', () => {
@@ -35,7 +44,8 @@ describe('the description at /openapi.json', () => {
   test('has exactly the paths of the service, with GET and HEAD', () => {
     const paths = [...PATHS.map((path) => `/api/v1${path}`), '/healthz', '/openapi.json'];
     expect(Object.keys(description.paths).toSorted()).toEqual(paths.toSorted());
-    for (const methods of Object.values(description.paths)) expect(Object.keys(methods)).toEqual(['get', 'head']);
+    for (const methods of Object.values(description.paths))
+      expect(Object.keys(methods)).toEqual(['get', 'head']);
   });
 
   test('has the parameters that the service validates', async () => {
@@ -56,7 +66,9 @@ describe('the description at /openapi.json', () => {
     );
     expect(paths.filter((path) => !text.includes(`"${path}"`))).toEqual([]);
     const names = [
-      ...paths.filter((path) => !path.includes('/headers/')).map((path) => path.split('/').at(-1) ?? ''),
+      ...paths
+        .filter((path) => !path.includes('/headers/'))
+        .map((path) => path.split('/').at(-1) ?? ''),
       ...operations.map(({ operationId }) => operationId),
     ];
     const lower = names.map((name) => name.toLowerCase());
@@ -64,13 +76,21 @@ describe('the description at /openapi.json', () => {
   });
 });
 
-/** Checks that the members of a value are those that its schema requires, in their order, and so are those within them. */
+/**
+ * Checks that the members of a value are those that its schema requires, in their order, and so are
+ * those within them.
+ */
 function expectOrder(schema: Schema, value: unknown): void {
-  const { items, required, properties = {} } = schema as Partial<Record<'items' | 'required' | 'properties', Schema>>;
+  const {
+    items,
+    required,
+    properties = {},
+  } = schema as Partial<Record<'items' | 'required' | 'properties', Schema>>;
   if (Array.isArray(value)) return expectOrder(items ?? {}, value[0]);
   if (typeof value !== 'object' || value === null || !required) return;
   expect(Object.keys(value)).toEqual(required);
-  for (const [name, member] of Object.entries(value)) expectOrder(properties[name] as Schema, member);
+  for (const [name, member] of Object.entries(value))
+    expectOrder(properties[name] as Schema, member);
 }
 
 test('it has the members and the columns of bodies in their order', async () => {
@@ -97,7 +117,9 @@ describe('its examples', () => {
 
   test('of an endpoint’s parameters can be used together', async () => {
     for (const [path, { parameters = [] }] of endpoints) {
-      const examples = Object.fromEntries(parameters.map(({ name, example }) => [name, example as string]));
+      const examples = Object.fromEntries(
+        parameters.map(({ name, example }) => [name, example as string]),
+      );
       const { status } = await get(path, survey, { ...examples, survey: survey.name });
       expect({ path, status }).toEqual({ path, status: 200 });
     }
@@ -131,6 +153,7 @@ describe('its examples', () => {
       .filter(({ headers }) => headers['Retry-After'])
       .concat(limits);
     expect(waiting.length).toBeGreaterThan(7);
-    for (const { message } of waiting) expect(shown).toContain(JSON.stringify({ error: { message } }));
+    for (const { message } of waiting)
+      expect(shown).toContain(JSON.stringify({ error: { message } }));
   });
 });

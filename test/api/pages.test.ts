@@ -10,7 +10,10 @@ const DIST = fileURLToPath(new URL('../../site/dist', import.meta.url));
 /** The paths and names of the files that are served: all but `_headers`. */
 const files = (await readdir(DIST, { recursive: true }))
   .filter((name) => name.includes('.'))
-  .map((name): [string, string] => [`/${name.replace(/^index\.html$|(?<=\/)index\.html$|\.html$/, '')}`, name]);
+  .map((name): [string, string] => [
+    `/${name.replace(/^index\.html$|(?<=\/)index\.html$|\.html$/, '')}`,
+    name,
+  ]);
 
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -28,10 +31,14 @@ test('the pages are /, /docs and /docs/', () => {
 test.each(['home', 'reference'])(
   'the script and the style sheet of %s take less than 70 kB, compressed',
   async (page) => {
-    const own = files.filter(([, name]) => name.startsWith(`assets/${page}/`) && /\.(js|css)$/.test(name));
+    const own = files.filter(
+      ([, name]) => name.startsWith(`assets/${page}/`) && /\.(js|css)$/.test(name),
+    );
     expect(own).toHaveLength(2);
     const contents = await Promise.all(own.map(([, name]) => readFile(join(DIST, name))));
-    expect(contents.reduce((sum, content) => sum + gzipSync(content).length, 0)).toBeLessThan(70_000);
+    expect(contents.reduce((sum, content) => sum + gzipSync(content).length, 0)).toBeLessThan(
+      70_000,
+    );
   },
 );
 

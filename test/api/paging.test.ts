@@ -1,18 +1,27 @@
 import { expect, test } from 'vitest';
-import { type ApiResponse, type Page, fetchApi, fetchService, origin, query } from '../support/api.ts';
+import {
+  type ApiResponse,
+  type Page,
+  fetchApi,
+  fetchService,
+  origin,
+  query,
+} from '../support/api.ts';
 import { awkwardResponses } from '../support/awkward-responses.ts';
 import { addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { open } from '../support/export.ts';
 import { type Parameters, get } from './requests.ts';
 
-const survey = await createSurvey(await createAccount(), 'Health & <Habits>; "2026" – Saúde+', 3); // f0, f0, f1
+// f0, f0, f1
+const survey = await createSurvey(await createAccount(), 'Health & <Habits>; "2026" – Saúde+', 3);
 const { key } = survey.account;
 const participants = awkwardResponses().map((row) => Object.assign(row, { metadata: null }));
 const questions = participants.map((row) => Object.assign({}, row, { userid: '' }));
 const ties = [0, 1, 2].map((form) => ({ form, userid: '', question_ref: 'a' }));
 await addResponses(survey, [...participants, ...questions, ...ties]);
 
-const fetchPage = (parameters: Parameters, method = 'GET') => get('/responses', survey, parameters, { method });
+const fetchPage = (parameters: Parameters, method = 'GET') =>
+  get('/responses', survey, parameters, { method });
 const rowsOf = ({ text }: ApiResponse) => (JSON.parse(text) as Page).responses;
 
 /** The URL in a `Link` header. */
@@ -26,25 +35,35 @@ function nextOf({ headers }: ApiResponse): URL | undefined {
 test.each([
   ['asc', 4],
   ['desc', 19],
-])('links lead to every row once, in the order of SQL: order=%s, %i rows at a time', async (order, pageSize) => {
-  const expected = await sql<{ form: string; ref: string }>(
-    `select surveyid as form, question_ref as ref from responses r where surveyid = any($1)
+])(
+  'links lead to every row once, in the order of SQL: order=%s, %i rows at a time',
+  async (order, pageSize) => {
+    const expected = await sql<{ form: string; ref: string }>(
+      `select surveyid as form, question_ref as ref from responses r where surveyid = any($1)
      order by r.timestamp ${order}, userid ${order}, question_ref ${order}, surveyid ${order}`,
-    [survey.forms.map(({ id }) => id)],
-  );
-  let response = await fetchPage({ order, pageSize });
-  const read = rowsOf(response);
-  for (let next: URL | undefined; (next = nextOf(response));) {
-    expect([next.origin, next.searchParams.get('after')]).toEqual([origin(), read.at(-1)?.token]);
-    response = await fetchService(next.pathname + next.search, { key });
-    read.push(...rowsOf(response));
-  }
-  expect(read.map(({ surveyid, question_ref }) => ({ form: surveyid, ref: question_ref }))).toEqual(expected);
-  expect(rowsOf(response)).toHaveLength(expected.length % pageSize);
-});
+      [survey.forms.map(({ id }) => id)],
+    );
+    let response = await fetchPage({ order, pageSize });
+    const read = rowsOf(response);
+    for (let next: URL | undefined; (next = nextOf(response));) {
+      expect([next.origin, next.searchParams.get('after')]).toEqual([origin(), read.at(-1)?.token]);
+      response = await fetchService(next.pathname + next.search, { key });
+      read.push(...rowsOf(response));
+    }
+    expect(
+      read.map(({ surveyid, question_ref }) => ({ form: surveyid, ref: question_ref })),
+    ).toEqual(expected);
+    expect(rowsOf(response)).toHaveLength(expected.length % pageSize);
+  },
+);
 
 test('a full page links to the same request without count and the parameters that are ignored, with HEAD too', async () => {
-  const parameters = { since: '2026-03-01T01:00:00+02:00', order: 'desc', pageSize: 2, shortcode: 'f0' };
+  const parameters = {
+    since: '2026-03-01T01:00:00+02:00',
+    order: 'desc',
+    pageSize: 2,
+    shortcode: 'f0',
+  };
   const older = Buffer.from('2026-03-02 00:00:00+00,,').toString('base64url');
   const url = `/responses${query({ survey: survey.name, ...parameters })}&shortcode=%66%31&userid=%25FF&userid=&after=${older}`;
   const response = await fetchApi(`${url}&count=true&count_=1&x%3e=%3e`, { key });
@@ -63,9 +82,14 @@ test('a full page links to the same request without count and the parameters tha
 
 test('a page links with the host and the path of the request', async () => {
   const headers = { Host: 'export.example.org:8443' };
-  const response = await open(`//responses/${query({ survey: survey.name, pageSize: 1 })}`, { key, headers });
+  const response = await open(`//responses/${query({ survey: survey.name, pageSize: 1 })}`, {
+    key,
+    headers,
+  });
   response.resume();
-  expect(response.headers['link']).toMatch(/^<http:\/\/export\.example\.org:8443\/api\/v1\/\/responses\/\?survey=/);
+  expect(response.headers['link']).toMatch(
+    /^<http:\/\/export\.example\.org:8443\/api\/v1\/\/responses\/\?survey=/,
+  );
 });
 
 test('a page has no link on a 304, whose body the client has with its link, nor one that would be longer than 8 KB', async () => {

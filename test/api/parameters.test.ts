@@ -15,8 +15,10 @@ const TEXT = 'must be text without NUL characters, given at most';
 const PAGE_SIZE = 'pageSize must be an integer from 1 to 10000.';
 const TOKEN = 'after must be the token of a response.';
 const ZONE = 'timezone must be the name of a time zone such as Africa/Nairobi, in its exact case.';
-const UNCOUNTED = 'count cannot be used with layout=wide: the number of records is known only at the end.';
-const ARM = 'arm must be seed_N or seed_N_M, with N from 1 to 1000000 and M from 1 to 100, given at most 50 times.';
+const UNCOUNTED =
+  'count cannot be used with layout=wide: the number of records is known only at the end.';
+const ARM =
+  'arm must be seed_N or seed_N_M, with N from 1 to 1000000 and M from 1 to 100, given at most 50 times.';
 const LEFT = 'with two columns left.';
 const ORDER =
   'order=desc is supported only by /responses: leave order out, and sort the file after the download, or page through /responses.';
@@ -33,7 +35,9 @@ test.each<Refusal>([
   ['/summary', { require_metadata: many(51) }, `require_metadata ${TEXT} 50 times.`],
   ['', { count: '' }, 'count must be true or false.'],
   ['/csv', { safe: '__proto__' }, 'safe must be true or false.'],
-  ...['0', '10001', '1.5', '1e2', '', ' ', '+5', '٣'].map((pageSize) => ['', { pageSize }, PAGE_SIZE] as Refusal),
+  ...['0', '10001', '1.5', '1e2', '', ' ', '+5', '٣'].map(
+    (pageSize) => ['', { pageSize }, PAGE_SIZE] as Refusal,
+  ),
   ['', { after: '' }, TOKEN],
   ['', { after: 'bm8gdG9rZW4' }, TOKEN],
   ['', { order: 'newest' }, 'order must be asc or desc.'],
@@ -41,7 +45,11 @@ test.each<Refusal>([
   ['/ndjson', { order: 'desc' }, ORDER],
   ['/xlsx', { order: 'desc' }, ORDER],
   ['/csv', { layout: 'tall' }, 'layout must be long or wide.'],
-  ['/csv', { layout: 'wide', value: 'raw' }, 'value must be response, translated, translated_label, or label.'],
+  [
+    '/csv',
+    { layout: 'wide', value: 'raw' },
+    'value must be response, translated, translated_label, or label.',
+  ],
   ['/csv', { layout: 'wide', count: 'true' }, UNCOUNTED],
   [
     '/csv',
@@ -51,18 +59,34 @@ test.each<Refusal>([
   ['/csv', { value: 'translated' }, 'value can only be used with layout=wide.'],
   ['/csv', { layout: 'long', repeats: 'first' }, 'repeats can only be used with layout=wide.'],
   ['/csv', { require_metadata: ['a', 'b'] }, 'require_metadata can only be used with layout=wide.'],
-  ['/xlsx', { columns: 'question', codebook: 'true' }, 'columns can only be used with layout=wide.'],
+  [
+    '/xlsx',
+    { columns: 'question', codebook: 'true' },
+    'columns can only be used with layout=wide.',
+  ],
   ['/xlsx', { layout: 'wide', count: 'true' }, UNCOUNTED],
   ['/xlsx', { bom: 'true' }, 'bom cannot be used with a workbook: leave it out.'],
-  ['/xlsx', { safe: 'true' }, 'safe cannot be used with a workbook, in which nothing runs as a formula: leave it out.'],
+  [
+    '/xlsx',
+    { safe: 'true' },
+    'safe cannot be used with a workbook, in which nothing runs as a formula: leave it out.',
+  ],
   [
     '/xlsx',
     { after: 'any' },
     'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
   ],
-  ...['seed', 'seed_0', 'seed_1000001', 'seed_2_101', 'seed_2_0', 'seed_02', 'seed_2_', 'Seed_2', ''].map(
-    (arm) => ['/csv', { arm }, ARM] as Refusal,
-  ),
+  ...[
+    'seed',
+    'seed_0',
+    'seed_1000001',
+    'seed_2_101',
+    'seed_2_0',
+    'seed_02',
+    'seed_2_',
+    'Seed_2',
+    '',
+  ].map((arm) => ['/csv', { arm }, ARM] as Refusal),
   [
     '/csv',
     { layout: 'wide', omit: 'userid' },
@@ -103,5 +127,7 @@ test.each<[string, Parameters]>([
 test('a filter can have 500 values, and a file 50 keys of the metadata', async () => {
   const { text } = await get('/responses', survey, { userid: [...many(499), 'user'] });
   expect((JSON.parse(text) as Page).responses).toHaveLength(1);
-  expect((await get('/responses/csv', survey, { metadata: many(50) })).text).toContain(',metadata.value 49\n');
+  expect((await get('/responses/csv', survey, { metadata: many(50) })).text).toContain(
+    ',metadata.value 49\n',
+  );
 });

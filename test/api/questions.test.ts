@@ -8,7 +8,8 @@ import { expectError, get } from './requests.ts';
 
 const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
 
-const HEADER = 'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices\n';
+const HEADER =
+  'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices\n';
 
 const account = await createAccount();
 
@@ -25,7 +26,18 @@ test('a codebook can have more questions than a wide file, of the same time and 
   const response = await get('/responses/questions', survey, { format: 'csv' });
   const expected = Array.from({ length: 6000 }, (_, i) => {
     const name = `q${i + 1}`;
-    return [`form0.${name}`, 'form0', name, String(i + 1), 'x'.repeat(300), '1', '1', time, time, null];
+    return [
+      `form0.${name}`,
+      'form0',
+      name,
+      String(i + 1),
+      'x'.repeat(300),
+      '1',
+      '1',
+      time,
+      time,
+      null,
+    ];
   });
   expect(response.text === HEADER + naiveCsv(expected)).toBe(true);
 
@@ -33,16 +45,27 @@ test('a codebook can have more questions than a wide file, of the same time and 
     survey,
     Array.from({ length: 10 }, () => ({ question_text: 'x'.repeat(2_000_000) })),
   );
-  const message = 'This selection has too many questions to return at once. Narrow it with shortcode or question_ref.';
+  const message =
+    'This selection has too many questions to return at once. Narrow it with shortcode or question_ref.';
   for (const format of ['json', 'csv'])
-    expectError(await get('/responses/questions', survey, { format }), 400, 'export_too_large', message);
+    expectError(
+      await get('/responses/questions', survey, { format }),
+      400,
+      'export_too_large',
+      message,
+    );
   const { text } = await get('/responses/questions', survey, { question_ref: 'q6000' });
-  expect(JSON.parse(text)).toMatchObject({ questions: [{ question_ref: 'q6000', question_idx: '6000' }] });
+  expect(JSON.parse(text)).toMatchObject({
+    questions: [{ question_ref: 'q6000', question_idx: '6000' }],
+  });
 });
 
 /** Texts of questions, and the labels of their choices; null if they have none. */
 const CHOICES: readonly (readonly [text: string, labels: string[] | null])[] = [
-  ['Which?\n-A. North Central\n- B South\n\nC) East\nD : West', ['North Central', 'South', 'East', 'West']],
+  [
+    'Which?\n-A. North Central\n- B South\n\nC) East\nD : West',
+    ['North Central', 'South', 'East', 'West'],
+  ],
   ['Which?\r\na. yes, "or" so\r\nb. 🎉\\\u2028\r\n', ['yes, "or" so', '🎉\\\u2028']],
   ['Which?\n \t\u00a0-\u00a0A\u00a0.\tyes \u00a0\n- B.\tno\t', ['yes', 'no']],
   ['A friend said:\nnot a choice\n- A. yes\nnor this\n- B. no\n• C. nor this', ['yes', 'no']],
@@ -79,7 +102,9 @@ test('choices are found in every way that texts list them, as a program does tha
   const { questions } = JSON.parse(response.text) as {
     questions: { question_text: string; choices: Choice[] | null }[];
   };
-  expect(questions).toMatchObject(texts.map((text) => ({ question_text: text, choices: choicesOf(text) })));
+  expect(questions).toMatchObject(
+    texts.map((text) => ({ question_text: text, choices: choicesOf(text) })),
+  );
   const labels = questions.map(({ question_text, choices }) => [
     question_text,
     choices?.map(({ label }) => label) ?? null,

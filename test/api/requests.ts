@@ -1,5 +1,11 @@
 import { expect } from 'vitest';
-import { type ApiResponse, type RequestOptions, errorBody, fetchApi, query } from '../support/api.ts';
+import {
+  type ApiResponse,
+  type RequestOptions,
+  errorBody,
+  fetchApi,
+  query,
+} from '../support/api.ts';
 import type { TestSurvey } from '../support/data.ts';
 
 export type Parameters = Readonly<Record<string, string | number | readonly string[] | undefined>>;
@@ -10,7 +16,8 @@ export const get = (
   { name, account: { key } }: TestSurvey,
   parameters: Parameters = {},
   options: RequestOptions = {},
-): Promise<ApiResponse> => fetchApi(path + query({ survey: name, ...parameters }), { key, ...options });
+): Promise<ApiResponse> =>
+  fetchApi(path + query({ survey: name, ...parameters }), { key, ...options });
 
 /** Checks an error's status, its code and its body, byte for byte. */
 export function expectError(

@@ -6,10 +6,29 @@ import { expectError, get } from './requests.ts';
 
 const account = await createAccount();
 
-/** Zones with whole, half and odd hours, with and without daylight-saving time, and one that skipped a day. Some are abbreviations, too. */
+/**
+ * Zones with whole, half and odd hours, with and without daylight-saving time, and one that skipped
+ * a day. Some are abbreviations, too.
+ */
 const ZONES = [
-  ...['UTC', 'Africa/Nairobi', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Asia/Kathmandu', 'CET', 'EET'],
-  ...['Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Apia', 'Pacific/Kiritimati', 'Etc/GMT+12', 'GB-Eire'],
+  ...[
+    'UTC',
+    'Africa/Nairobi',
+    'Europe/Berlin',
+    'America/New_York',
+    'Asia/Kolkata',
+    'Asia/Kathmandu',
+    'CET',
+    'EET',
+  ],
+  ...[
+    'Australia/Lord_Howe',
+    'America/St_Johns',
+    'Pacific/Apia',
+    'Pacific/Kiritimati',
+    'Etc/GMT+12',
+    'GB-Eire',
+  ],
 ];
 /** Around which days begin, years begin, or clocks change, in some of the zones. */
 const MOMENTS = [
@@ -21,12 +40,16 @@ const MOMENTS = [
 
 test('a summary counts responses and participants by day in any time zone', async () => {
   const survey = await createSurvey(account);
-  const before = MOMENTS.map((text) => new Date(Date.parse(`${text}Z`) - 1).toISOString().replace('Z', '999Z'));
+  const before = MOMENTS.map((text) =>
+    new Date(Date.parse(`${text}Z`) - 1).toISOString().replace('Z', '999Z'),
+  );
   const times = [...MOMENTS.map((text) => `${text}.000Z`), ...before].toSorted();
   const rows = times.map((timestamp, i) => ({ timestamp, userid: `u${i % 3}` }));
   await addResponses(survey, rows);
   const [form] = survey.forms;
-  const stored = rows.map((row) => Object.assign({}, row, { surveyid: form?.id })) as unknown as Response[];
+  const stored = rows.map((row) =>
+    Object.assign({}, row, { surveyid: form?.id }),
+  ) as unknown as Response[];
   const forms = [Object.assign({ created: 0 }, form)] as FormVersion[];
   for (const timezone of ZONES) {
     const { status, text } = await get('/responses/summary', survey, { timezone });
@@ -36,7 +59,12 @@ test('a summary counts responses and participants by day in any time zone', asyn
 
 test('a summary counts the day before the year 1 and the day after 9999 on the days beside them', async () => {
   const survey = await createSurvey(account);
-  const times = ['0001-01-01T00:00:00Z', '0001-01-01T12:00:00Z', '9999-12-31T01:00:00Z', '9999-12-31T23:59:59Z'];
+  const times = [
+    '0001-01-01T00:00:00Z',
+    '0001-01-01T12:00:00Z',
+    '9999-12-31T01:00:00Z',
+    '9999-12-31T23:59:59Z',
+  ];
   await addResponses(
     survey,
     times.map((timestamp) => ({ timestamp })),
@@ -53,7 +81,8 @@ test('a summary counts the day before the year 1 and the day after 9999 on the d
 test('a summary of too many days is refused', async () => {
   const columns = { timestamp: `timestamptz '1900-01-02Z' + n * interval '1 day'` };
   const survey = await createBulkSurvey(account, { rows: 50_000, forms: 1, columns });
-  const message = 'This selection has too many days to return at once. Narrow it with since and until.';
+  const message =
+    'This selection has too many days to return at once. Narrow it with since and until.';
   expectError(await get('/responses/summary', survey), 400, 'export_too_large', message);
   const { text } = await get('/responses/summary', survey, { until: '1950-01-01' });
   expect(JSON.parse(text)).toMatchObject({ responses: 18_261 });

@@ -23,11 +23,25 @@ describe('parameters that an endpoint does not know', () => {
   });
 
   test('are named once, percent-encoded, also those named like parts of an object', async () => {
-    const names = ['pagesize', 'toString', '__proto__', 'a,b', 'é\r\nX-Injected: 1', '💥', 'pagesize'];
+    const names = [
+      'pagesize',
+      'toString',
+      '__proto__',
+      'a,b',
+      'é\r\nX-Injected: 1',
+      '💥',
+      'pagesize',
+    ];
     const pairs = names.map((name) => `${encodeURIComponent(name)}=1`);
-    const { status, headers } = await fetchApi(pathOf('/responses', `&${pairs.join('&')}&a%00&=x`), { key });
+    const { status, headers } = await fetchApi(
+      pathOf('/responses', `&${pairs.join('&')}&a%00&=x`),
+      { key },
+    );
     expect([status, headers.get('X-Injected')]).toEqual([200, null]);
-    expect(headers.get(IGNORED)?.split(',').map(decodeURIComponent)).toEqual([...names.slice(0, -1), 'a\0']);
+    expect(headers.get(IGNORED)?.split(',').map(decodeURIComponent)).toEqual([
+      ...names.slice(0, -1),
+      'a\0',
+    ]);
   });
 
   test('are named in at most 2 KB, without the rest', async () => {
@@ -44,14 +58,21 @@ describe('parameters that an endpoint does not know', () => {
 
   test('are not checked outside the base path', async () => {
     const { status, headers } = await fetchService('/healthz?x=1', { headers: strict });
-    expect([status, headers.get(IGNORED), headers.get('Preference-Applied')]).toEqual([200, null, null]);
+    expect([status, headers.get(IGNORED), headers.get('Preference-Applied')]).toEqual([
+      200,
+      null,
+      null,
+    ]);
   });
 
   test.each(SOME_PATHS)('are refused with Prefer: handling=strict: %s', async (path) => {
     const response = await fetchApi(`${path}?x=1&b%22%0d%0a=`, { key, headers: strict });
     expectError(response, 400, 'invalid_parameter', 'Unknown parameters: x,b%22%0D%0A.');
     const { headers } = response;
-    expect([headers.get(IGNORED), headers.get('Preference-Applied')]).toEqual([null, 'handling=strict']);
+    expect([headers.get(IGNORED), headers.get('Preference-Applied')]).toEqual([
+      null,
+      'handling=strict',
+    ]);
   });
 
   test('are named in every other response, which has Preference-Applied with strict handling', async () => {
@@ -64,8 +85,15 @@ describe('parameters that an endpoint does not know', () => {
       [500, '/responses?survey=none'],
     ] as const) {
       const known = await fetchApi(path, { key, headers: { ...tag, ...strict } });
-      expect([path, known.status, known.headers.get('Preference-Applied')]).toEqual([path, status, 'handling=strict']);
-      const ignoring = await fetchApi(`${path}&x=1`, { key, headers: { ...tag, Prefer: 'handling=lenient' } });
+      expect([path, known.status, known.headers.get('Preference-Applied')]).toEqual([
+        path,
+        status,
+        'handling=strict',
+      ]);
+      const ignoring = await fetchApi(`${path}&x=1`, {
+        key,
+        headers: { ...tag, Prefer: 'handling=lenient' },
+      });
       const named = [IGNORED, 'Preference-Applied'].map((name) => ignoring.headers.get(name));
       expect([path, ignoring.status, ...named]).toEqual([path, status, 'x', null]);
     }
@@ -84,14 +112,27 @@ test.each(SURVEY_PATHS)(
     const plain = await fetchApi(pathOf(path), { key });
     const given = await fetchApi(pathOf(path, `&${defaults.join('&')}`), { key, headers: strict });
     // The bytes of a workbook depend on the time.
-    const contentOf = ({ status, text }: typeof plain) => [status, path === '/responses/xlsx' ? '' : text];
+    const contentOf = ({ status, text }: typeof plain) => [
+      status,
+      path === '/responses/xlsx' ? '' : text,
+    ];
     expect(contentOf(given)).toEqual([200, contentOf(plain)[1]]);
   },
 );
 
 // A partly decoded name or value would select something else without a word.
 test.each([
-  ...['userid=%', 'userid=a%2', 'userid=%zz', 'userid=%FF', 'userid=%C3', 'userid=%ED%A0%80', '%FF=1', 'x=%C0%80', '%'],
+  ...[
+    'userid=%',
+    'userid=a%2',
+    'userid=%zz',
+    'userid=%FF',
+    'userid=%C3',
+    'userid=%ED%A0%80',
+    '%FF=1',
+    'x=%C0%80',
+    '%',
+  ],
 ])('a query string that is not percent-encoded UTF-8 gets 400: %s', async (broken) => {
   for (const path of SOME_PATHS) {
     const { status, headers, text } = await fetchApi(pathOf(path, `&${broken}`), { key });

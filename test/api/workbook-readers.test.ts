@@ -19,7 +19,8 @@ import {
 import { get } from './requests.ts';
 
 /*
- * Programs that read workbooks, as npm installs them. `npm run recipes` does the same with Python's.
+ * Programs that read workbooks, as npm installs them. `npm run recipes` does the same with
+ * Python's.
  */
 
 /** How a program reads a workbook. */
@@ -35,7 +36,9 @@ const readers: Readonly<Record<string, Read>> = {
           return typeof value === 'string' ? decoded(value) : (value as null);
         }),
       );
-    return Object.fromEntries((await excelJs(file)).worksheets.map((sheet) => [sheet.name, rowsOf(sheet)]));
+    return Object.fromEntries(
+      (await excelJs(file)).worksheets.map((sheet) => [sheet.name, rowsOf(sheet)]),
+    );
   },
 
   async 'read-excel-file'(file) {
@@ -45,7 +48,12 @@ const readers: Readonly<Record<string, Read>> = {
 
   async SheetJS(file) {
     const rowsOf = (sheet: SheetJS.WorkSheet) =>
-      SheetJS.utils.sheet_to_json<Rows[number]>(sheet, { header: 1, raw: true, defval: null, blankrows: true });
+      SheetJS.utils.sheet_to_json<Rows[number]>(sheet, {
+        header: 1,
+        raw: true,
+        defval: null,
+        blankrows: true,
+      });
     const { Sheets: sheets } = SheetJS.read(file);
     return Object.fromEntries(Object.entries(sheets).map(([name, sheet]) => [name, rowsOf(sheet)]));
   },
@@ -63,29 +71,42 @@ await addResponses(survey, hardResponses());
 const ofNumbers = await createSurvey(account, NUMBERS_SURVEY);
 await addResponses(ofNumbers, numberResponses());
 
-const download = async (path: string, parameters: Readonly<Record<string, string>>, from = survey) => {
+const download = async (
+  path: string,
+  parameters: Readonly<Record<string, string>>,
+  from = survey,
+) => {
   const { status, bytes } = await get(path, from, parameters);
   expect(status).toBe(200);
   return bytes;
 };
 
-describe.each(Object.entries(LAYOUTS))('a workbook with the %s table and the codebook', (_, { table, codebook }) => {
-  let file: Buffer;
-  let expected: { responses: Buffer; codebook: Buffer };
-  beforeAll(async () => {
-    file = await download('/responses/xlsx', { ...table, codebook: 'true' });
-    expected = {
-      responses: await download('/responses/csv', table),
-      codebook: await download('/responses/questions', { ...codebook, format: 'csv' }),
-    };
-  });
+describe.each(Object.entries(LAYOUTS))(
+  'a workbook with the %s table and the codebook',
+  (_, { table, codebook }) => {
+    let file: Buffer;
+    let expected: { responses: Buffer; codebook: Buffer };
+    beforeAll(async () => {
+      file = await download('/responses/xlsx', { ...table, codebook: 'true' });
+      expected = {
+        responses: await download('/responses/csv', table),
+        codebook: await download('/responses/questions', { ...codebook, format: 'csv' }),
+      };
+    });
 
-  test.each(Object.entries(readers))('has the cells of the CSV files for %s', async (__, read) => {
-    expectSheets(await read(file), expected);
-  });
-});
+    test.each(Object.entries(readers))(
+      'has the cells of the CSV files for %s',
+      async (__, read) => {
+        expectSheets(await read(file), expected);
+      },
+    );
+  },
+);
 
-test.each(Object.entries(readers))('has numbers, ids and texts with numbers=true for %s', async (_, read) => {
-  const { responses } = await read(await download('/responses/xlsx', NUMBERS_TABLE, ofNumbers));
-  expectNumbers(responses ?? []);
-});
+test.each(Object.entries(readers))(
+  'has numbers, ids and texts with numbers=true for %s',
+  async (_, read) => {
+    const { responses } = await read(await download('/responses/xlsx', NUMBERS_TABLE, ofNumbers));
+    expectNumbers(responses ?? []);
+  },
+);

@@ -1,17 +1,29 @@
 import { describe, expect, test } from 'vitest';
-import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import {
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createSurvey,
+} from '../support/data.ts';
 import { readWorkbook, readZip } from '../support/xlsx.ts';
 import { type Parameters, expectError, get } from './requests.ts';
 
 const LONGEST = 32_767;
 
-const download = (survey: TestSurvey, parameters: Parameters = {}) => get('/responses/xlsx', survey, parameters);
+const download = (survey: TestSurvey, parameters: Parameters = {}) =>
+  get('/responses/xlsx', survey, parameters);
 
 /** A file in a workbook. */
-const xmlOf = (workbook: Buffer, name: string): string => readZip(workbook).get(`xl/${name}.xml`)?.toString() ?? '';
+const xmlOf = (workbook: Buffer, name: string): string =>
+  readZip(workbook).get(`xl/${name}.xml`)?.toString() ?? '';
 
 /** The widths of the columns of a workbook's sheet, in characters, by name. */
-async function widthsOf(survey: TestSurvey, parameters: Parameters, sheet = 1): Promise<Record<string, number>> {
+async function widthsOf(
+  survey: TestSurvey,
+  parameters: Parameters,
+  sheet = 1,
+): Promise<Record<string, number>> {
   const { bytes } = await download(survey, parameters);
   const columns = xmlOf(bytes, `worksheets/sheet${sheet}`).matchAll(
     /<col min="(\d+)" max="\1" width="(\d+)" customWidth="1"\/>/g,
@@ -40,11 +52,27 @@ test('columns are as wide as their names and the first 500 responses require, fr
     survey,
     Array.from({ length: 600 }, (_, i) => row(i)),
   );
-  const long = { flowid: 14, userid: 8, question_text: 60, response: 41, pageid: 60, translated_response: 46 };
-  expect(await widthsOf(survey, {})).toMatchObject({ ...long, parent_surveyid: 37, question_idx: 13, ad_id: 8 });
+  const long = {
+    flowid: 14,
+    userid: 8,
+    question_text: 60,
+    response: 41,
+    pageid: 60,
+    translated_response: 46,
+  };
+  expect(await widthsOf(survey, {})).toMatchObject({
+    ...long,
+    parent_surveyid: 37,
+    question_idx: 13,
+    ad_id: 8,
+  });
   const wide = { userid: 8, attempts: 9, 'f1.q0': 41, 'f1.q1': 46, started: 25 };
   expect(await widthsOf(survey, { layout: 'wide', value: 'translated' })).toMatchObject(wide);
-  expect(await widthsOf(survey, { since: '2030-01-01' })).toMatchObject({ question_text: 14, response: 9, ad_id: 8 });
+  expect(await widthsOf(survey, { since: '2030-01-01' })).toMatchObject({
+    question_text: 14,
+    response: 9,
+    ad_id: 8,
+  });
   const codebook = { column: 8, shortcode: 10, question_text: 60, first: 25, choices: 8 };
   expect(await widthsOf(survey, { codebook: 'true' }, 2)).toMatchObject(codebook);
 });
@@ -63,7 +91,11 @@ test.each<[what: string, texts: readonly string[], message: string]>([
   ],
 ])('a codebook %s is refused only if it is requested', async (_, texts, message) => {
   const survey = await createSurvey(account);
-  const earlier = { question_ref: 'q0', question_text: 'x'.repeat(LONGEST + 1), timestamp: '2026-01-01T00:00:00Z' };
+  const earlier = {
+    question_ref: 'q0',
+    question_text: 'x'.repeat(LONGEST + 1),
+    timestamp: '2026-01-01T00:00:00Z',
+  };
   await addResponses(survey, [...texts.map((question_text) => ({ question_text })), earlier]);
   const wide = { layout: 'wide', codebook: 'true' };
   expectError(await download(survey, wide), 400, 'export_too_large', message);
@@ -89,7 +121,12 @@ describe('a cell of a workbook', () => {
     const message =
       'This selection has a cell of more than 32767 characters, which an Excel worksheet cannot hold. ' +
       'Narrow it with since, until, shortcode, question_ref or userid, or download it as CSV.';
-    expectError(await download(await withOne({ response: longest + more })), 400, 'export_too_large', message);
+    expectError(
+      await download(await withOne({ response: longest + more })),
+      400,
+      'export_too_large',
+      message,
+    );
   });
 
   const long = 'a'.repeat(LONGEST + 1);
@@ -102,8 +139,16 @@ describe('a cell of a workbook', () => {
     ['metadata', { metadata: `{"a": "${long}"}` }, [400, 400, 400, 400]],
     ['pageid', { pageid: long }, [400, 200, 200, 200]],
     ['a label', { question_text: `?\nA. ${long}\nB. b`, response: 'a' }, [400, 200, 200, 400]],
-    ['a label that fits', { question_text: `?\nA. ${long.slice(1)}\nB. b`, response: 'A' }, [400, 200, 200, 200]],
-    ['a label that is not chosen', { question_text: `?\nA. ${long}\nB. b`, response: 'b' }, [400, 200, 200, 200]],
+    [
+      'a label that fits',
+      { question_text: `?\nA. ${long.slice(1)}\nB. b`, response: 'A' },
+      [400, 200, 200, 200],
+    ],
+    [
+      'a label that is not chosen',
+      { question_text: `?\nA. ${long}\nB. b`, response: 'b' },
+      [400, 200, 200, 200],
+    ],
   ])('can be too long in %s, if the table has it', async (_, row, statuses) => {
     const survey = await withOne(row);
     const layouts: Parameters[] = [
@@ -111,13 +156,18 @@ describe('a cell of a workbook', () => {
       { layout: 'wide' },
       ...['translated', 'label'].map((value) => ({ layout: 'wide', value })),
     ];
-    const responses = await Promise.all(layouts.map(async (parameters) => download(survey, parameters)));
+    const responses = await Promise.all(
+      layouts.map(async (parameters) => download(survey, parameters)),
+    );
     expect(responses.map(({ status }) => status)).toEqual(statuses);
   });
 
   test('can be too long outside the selection', async () => {
     const survey = await createSurvey(account, undefined, 3);
-    await addResponses(survey, [{ response: long }, { form: 2, timestamp: '2026-03-02T00:00:00Z' }]);
+    await addResponses(survey, [
+      { response: long },
+      { form: 2, timestamp: '2026-03-02T00:00:00Z' },
+    ]);
     for (const filter of [{ since: '2026-03-02' }, { shortcode: 'f1' }]) {
       expect((await download(survey, filter)).status).toBe(200);
     }

@@ -11,8 +11,9 @@ import { stackAddress, useStack } from '../support/stack-address.ts';
 import { type Question, ask, hasPython, startMaskedCopy } from './masked-copy.ts';
 
 /*
- * What the holder of a limited key may try, who knows the names and values that are hidden. Each attack gets what an unlimited key gets on
- * the masked copy, and would show something with an unlimited key.
+ * What the holder of a limited key may try, who knows the names and values that are hidden. Each
+ * attack gets what an unlimited key gets on the masked copy, and would show something with an
+ * unlimited key.
  */
 
 const NAME = 'Health';
@@ -40,7 +41,8 @@ const world = hasPython ? await startMaskedCopy(account, {}) : undefined;
 afterAll(async () => world?.[Symbol.asyncDispose]());
 
 const owner = { id: account.id, email: account.email, key: '' };
-const metadata = '{"m": "1", "phone": "+254", "pageid": "77", "seed": 7, "seed_5": "4", "ad_id": "9"}';
+const metadata =
+  '{"m": "1", "phone": "+254", "pageid": "77", "seed": 7, "seed_5": "4", "ad_id": "9"}';
 const given = { metadata, pageid: '77', timestamp: TIME, response: '1' };
 let [FORM, HIDDEN_FORM] = ['', ''];
 if (world) {
@@ -50,7 +52,9 @@ if (world) {
   [FORM, HIDDEN_FORM] = [survey, hidden].map(({ forms }) => forms[0]?.id ?? '') as [string, string];
   await addResponses(survey, [
     ...[ID, OTHER_ID].flatMap((userid) =>
-      ['q', 'question.userid', 'phone'].map((question) => Object.assign({ userid, question_ref: question }, given)),
+      ['q', 'question.userid', 'phone'].map((question) =>
+        Object.assign({ userid, question_ref: question }, given),
+      ),
     ),
     { ...given, userid: ID, question_ref: 'q', form: 2, metadata: '[1]' },
     // Each would change what is visible.
@@ -58,28 +62,43 @@ if (world) {
     { ...given, userid: ID, question_ref: 'q', form: 4, response: 'no number', flowid: '5' },
     { ...given, userid: ID, question_ref: 'q', form: 4, flowid: '6', timestamp: HIDDEN_TIME },
     { ...given, userid: HIDDEN_ID, question_ref: 'phone' },
-    { ...given, userid: HIDDEN_ID, question_ref: 'q', form: 5, timestamp: HIDDEN_TIME, metadata: null },
+    {
+      ...given,
+      userid: HIDDEN_ID,
+      question_ref: 'q',
+      form: 5,
+      timestamp: HIDDEN_TIME,
+      metadata: null,
+    },
   ]);
   await addResponses(hidden, [{ ...given, userid: ID, question_ref: 'q' }]);
   await world.save();
 }
 
-const tokenOf = (...position: string[]) => Buffer.from(JSON.stringify([1, ...position])).toString('base64url');
+const tokenOf = (...position: string[]) =>
+  Buffer.from(JSON.stringify([1, ...position])).toString('base64url');
 const olderTokenOf = (userid: string) => Buffer.from(`${TIME},${userid},q`).toString('base64');
 type Parameters = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 /** A request to each endpoint with each of the parameters. `page` is `/responses`. */
 const to = (endpoints: string, ...parameters: Parameters[]): string[] =>
   endpoints.split(' ').flatMap((name) => {
     const path = name === 'page' ? '/responses' : `/responses/${name}`;
-    return (parameters.length > 0 ? parameters : [{}]).map((some) => path + query({ survey: NAME, ...some }));
+    return (parameters.length > 0 ? parameters : [{}]).map(
+      (some) => path + query({ survey: NAME, ...some }),
+    );
   });
 const by = (name: string, values: readonly string[], others: Parameters = {}): Parameters[] =>
   values.map((value) => ({ ...others, [name]: value }));
-const forged = (userid: string, question = 'q', form = FORM) => ({ after: tokenOf(TIME, userid, question, form) });
+const forged = (userid: string, question = 'q', form = FORM) => ({
+  after: tokenOf(TIME, userid, question, form),
+});
 const wide = { layout: 'wide' };
 const strict = { headers: { Prefer: 'handling=strict' } };
 
-/** The requests of each attack, and how they are sent; `$tag` stands for the tag of an unlimited key's response. */
+/**
+ * The requests of each attack, and how they are sent; `$tag` stands for the tag of an unlimited
+ * key's response.
+ */
 const ATTACKS: Record<string, [requests: string[], asking?: Question[1]]> = {
   'a filter by a userid': [to('page csv summary digests', { userid: ID })],
   'a filter by a userid and a pseudonym': [to('page', { userid: [ID, pseudonymOf(OTHER_ID)] })],
@@ -88,52 +107,90 @@ const ATTACKS: Record<string, [requests: string[], asking?: Question[1]]> = {
   'a pseudonym that is cut or longer': [
     to('csv', ...by('userid', [pseudonymOf(ID).slice(0, -1), `${pseudonymOf(ID)}0`])),
   ],
-  'the pseudonym of a participant who is hidden': [to('csv', { userid: pseudonymOf(HIDDEN_ID), count: true })],
+  'the pseudonym of a participant who is hidden': [
+    to('csv', { userid: pseudonymOf(HIDDEN_ID), count: true }),
+  ],
   'the pseudonym of a pseudonym': [to('csv', { userid: pseudonymOf(pseudonymOf(ID)) })],
   'a filter that Postgres refuses': [to('page csv', { userid: [ID, '\0'] }, { userid: '\0' })],
   'a hidden question': [to('page csv questions summary', { question_ref: 'phone' })],
   'a hidden question beside another': [to('page csv', { question_ref: ['phone', 'q'] })],
   'a hidden form': [to('page csv digests answers', { shortcode: 'f2' })],
   'a hidden survey': [to('page csv form-data xlsx', { survey: HIDDEN_NAME })],
-  'a hidden survey that may be missing': [to('page form-data questions', { survey: HIDDEN_NAME, missing: '404' })],
+  'a hidden survey that may be missing': [
+    to('page form-data questions', { survey: HIDDEN_NAME, missing: '404' }),
+  ],
   'names in other scripts and forms': [
     to(
       'page',
-      ...by('survey', ['Ｓecret', 'SECRET', 'Secret ', 'S\u0435cret', 'Secret\0', 'to come'], { missing: '404' }),
+      ...by('survey', ['Ｓecret', 'SECRET', 'Secret ', 'S\u0435cret', 'Secret\0', 'to come'], {
+        missing: '404',
+      }),
     ),
   ],
-  'the time of a hidden response': [to('page digests', { since: HIDDEN_TIME }, { until: HIDDEN_TIME })],
+  'the time of a hidden response': [
+    to('page digests', { since: HIDDEN_TIME }, { until: HIDDEN_TIME }),
+  ],
   'the token of an unlimited key': [to('page csv', forged(ID), forged(HIDDEN_ID, 'phone'))],
-  'that token in the other direction': [to('page', { ...forged(OTHER_ID), order: 'desc', count: true })],
-  'an older token': [to('page', ...by('after', [ID, OTHER_ID, '', '\u{10ffff}'].map(olderTokenOf), { count: true }))],
-  'a token between two userids': [to('page', ...['*', 'P', 'p', 'p7', 'pa', 'q', 'Å'].map((id) => forged(id, '')))],
-  'a token between two questions': [to('page', ...['phon', 'phonf'].map((name) => forged(pseudonymOf(ID), name)))],
+  'that token in the other direction': [
+    to('page', { ...forged(OTHER_ID), order: 'desc', count: true }),
+  ],
+  'an older token': [
+    to('page', ...by('after', [ID, OTHER_ID, '', '\u{10ffff}'].map(olderTokenOf), { count: true })),
+  ],
+  'a token between two userids': [
+    to('page', ...['*', 'P', 'p', 'p7', 'pa', 'q', 'Å'].map((id) => forged(id, ''))),
+  ],
+  'a token between two questions': [
+    to('page', ...['phon', 'phonf'].map((name) => forged(pseudonymOf(ID), name))),
+  ],
   'a token of a hidden form, or of none': [
     to('ndjson', ...[HIDDEN_FORM, randomUUID()].map((form) => forged(pseudonymOf(ID), 'q', form))),
   ],
   'hidden keys of the metadata': [
     to('csv', ...by('layout', ['long', 'wide'], { metadata: ['phone', 'pageid', 'ad_id'] })),
   ],
-  'hidden keys that must not be null': [to('summary', ...by('require_metadata', ['phone', 'pageid', 'seed']))],
-  'a hidden question that must be answered': [to('summary', ...by('require_question', ['phone', 'userid']))],
+  'hidden keys that must not be null': [
+    to('summary', ...by('require_metadata', ['phone', 'pageid', 'seed'])),
+  ],
+  'a hidden question that must be answered': [
+    to('summary', ...by('require_question', ['phone', 'userid'])),
+  ],
   'a treatment arm from a hidden seed': [
     to('csv xlsx', ...by('layout', ['long', 'wide'], { arm: ['seed_2', 'seed_5'] })),
   ],
   'the last response': [to('page summary', { order: 'desc', pageSize: 1 })],
-  'the number of responses': [to('page csv ndjson xlsx', { count: true }, { userid: ID, count: true })],
-  'who is left out': [to('summary answers csv', { ...wide, repeats: 'drop', require_question: 'question.userid' })],
+  'the number of responses': [
+    to('page csv ndjson xlsx', { count: true }, { userid: ID, count: true }),
+  ],
+  'who is left out': [
+    to('summary answers csv', { ...wide, repeats: 'drop', require_question: 'question.userid' }),
+  ],
   'the column of a hidden question': [to('answers', ...by('column', ['f0.phone', 'f2.q', 'f0.q']))],
   'names that would collide with hidden ones': [to('questions', { columns: 'question' })],
-  'numbers, of which a hidden response is none': [to('xlsx', { ...wide, numbers: true, columns: 'question' })],
+  'numbers, of which a hidden response is none': [
+    to('xlsx', { ...wide, numbers: true, columns: 'question' }),
+  ],
   'a workbook for which a hidden response is too long': [to('xlsx', {}, { codebook: true })],
   'the form versions': [['/surveys', ...to('form-data')]],
   'what participants answered': [to('answers', { top: 1 }, { columns: 'question', format: 'csv' })],
-  'an error text': [to('page csv summary', { pageSize: '0', timezone: 'Mars', phone: '1' }), strict],
+  'an error text': [
+    to('page csv summary', { pageSize: '0', timezone: 'Mars', phone: '1' }),
+    strict,
+  ],
   'what HEAD returns': [to('page csv xlsx', { count: true }), { method: 'HEAD' }],
-  'a tag of an unlimited key': [['/surveys', ...to('page digests')], { headers: { 'If-None-Match': '$tag' } }],
-  'any tag': [['/surveys', ...to('digests', { question_ref: 'phone' })], { headers: { 'If-None-Match': '*' } }],
+  'a tag of an unlimited key': [
+    ['/surveys', ...to('page digests')],
+    { headers: { 'If-None-Match': '$tag' } },
+  ],
+  'any tag': [
+    ['/surveys', ...to('digests', { question_ref: 'phone' })],
+    { headers: { 'If-None-Match': '*' } },
+  ],
 };
-/** Those that show an unlimited key nothing more: it has no pseudonyms, and errors do not depend on data. */
+/**
+ * Those that show an unlimited key nothing more: it has no pseudonyms, and errors do not depend on
+ * data.
+ */
 const HARMLESS = [
   'a pseudonym made with another secret',
   'a pseudonym in capitals',
@@ -145,30 +202,44 @@ const HARMLESS = [
   'an error text',
 ];
 
-test.skipIf(!hasPython)('attacks with a limited key get what an unlimited key gets on the masked copy', async () => {
-  if (!world) return;
-  const { real, copy, unlimited } = world;
-  const key = await world.mask(LIMITS, 1);
-  const harmless: string[] = [];
-  for (const [name, [paths, asking = {}]] of Object.entries(ATTACKS)) {
-    let isHarmless = true;
-    for (const path of paths) {
-      const { etag = '' } = (await ask(real, unlimited, [path, {}])).headers;
-      const headers = Object.entries(asking.headers ?? {}).map(([header, value]) => [
-        header,
-        value.replace('$tag', etag),
-      ]);
-      const question: Question = [path, { ...asking, headers: Object.fromEntries(headers) as Record<string, string> }];
-      const expected = await ask(copy, unlimited, question);
-      expect.soft([name, path, await ask(real, key, question)]).toEqual([name, path, expected]);
-      isHarmless &&= JSON.stringify(await ask(real, unlimited, question)) === JSON.stringify(expected);
+test.skipIf(!hasPython)(
+  'attacks with a limited key get what an unlimited key gets on the masked copy',
+  async () => {
+    if (!world) return;
+    const { real, copy, unlimited } = world;
+    const key = await world.mask(LIMITS, 1);
+    const harmless: string[] = [];
+    for (const [name, [paths, asking = {}]] of Object.entries(ATTACKS)) {
+      let isHarmless = true;
+      for (const path of paths) {
+        const { etag = '' } = (await ask(real, unlimited, [path, {}])).headers;
+        const headers = Object.entries(asking.headers ?? {}).map(([header, value]) => [
+          header,
+          value.replace('$tag', etag),
+        ]);
+        const question: Question = [
+          path,
+          { ...asking, headers: Object.fromEntries(headers) as Record<string, string> },
+        ];
+        const expected = await ask(copy, unlimited, question);
+        expect.soft([name, path, await ask(real, key, question)]).toEqual([name, path, expected]);
+        isHarmless &&=
+          JSON.stringify(await ask(real, unlimited, question)) === JSON.stringify(expected);
+      }
+      if (isHarmless) harmless.push(name);
     }
-    if (isHarmless) harmless.push(name);
-  }
-  expect(harmless).toEqual(HARMLESS);
-});
+    expect(harmless).toEqual(HARMLESS);
+  },
+);
 
-const entry = { v: 3, keyId: randomUUID(), accountId: account.id, email: account.email, expires: null, limits: LIMITS };
+const entry = {
+  v: 3,
+  keyId: randomUUID(),
+  accountId: account.id,
+  email: account.email,
+  expires: null,
+  limits: LIMITS,
+};
 /** What the cache has of a key that the service has not seen, and whether the key works. */
 const ENTRIES: Record<string, [object, boolean]> = {
   'an older entry, without limits': [{ ...entry, v: 2, limits: undefined }, true],
@@ -193,31 +264,38 @@ const CHANGES: Record<string, (hash: string) => Promise<string | void>> = {
   },
 };
 
-test.skipIf(!hasPython)('a limited key never shows more than the masked copy, whatever happens to it', async () => {
-  if (!world) return;
-  const { real, copy, unlimited } = world;
-  const { keys } = real.worker;
-  await world.mask(LIMITS, 1);
-  const question: Question = [`/responses/csv${query({ survey: NAME })}`, {}];
-  const expected = await ask(copy, unlimited, question);
-  const refused = await ask(copy, generateLimitedApiKey(), question);
-  expect([expected.status, refused.status]).toEqual([200, 401]);
-  for (const [name, [value, works]] of Object.entries(ENTRIES)) {
-    const key = await world.issue(LIMITS);
-    await keys.put(await hashApiKey(key), JSON.stringify({ ...value, checked: Date.now() }));
-    expect.soft([name, await ask(real, key, question)]).toEqual([name, works ? expected : refused]);
-  }
-  for (const [name, change] of Object.entries(CHANGES)) {
-    const key = await world.issue(LIMITS);
-    const hash = await hashApiKey(key);
-    await ask(real, key, question);
-    while ((await keys.get(hash)) === null) await sleep(10);
-    const running = Array.from({ length: 4 }, () => ask(real, key, question));
-    const newKey = (await change(hash)) ?? key;
-    await keys.delete(hash);
-    for (const seen of await Promise.all(running))
-      expect.soft([name, seen]).toEqual([name, seen.status === 200 ? expected : refused]);
-    expect.soft([name, await ask(real, key, question)]).toEqual([name, refused]);
-    expect.soft([name, await ask(real, newKey, question)]).toEqual([name, newKey === key ? refused : expected]);
-  }
-});
+test.skipIf(!hasPython)(
+  'a limited key never shows more than the masked copy, whatever happens to it',
+  async () => {
+    if (!world) return;
+    const { real, copy, unlimited } = world;
+    const { keys } = real.worker;
+    await world.mask(LIMITS, 1);
+    const question: Question = [`/responses/csv${query({ survey: NAME })}`, {}];
+    const expected = await ask(copy, unlimited, question);
+    const refused = await ask(copy, generateLimitedApiKey(), question);
+    expect([expected.status, refused.status]).toEqual([200, 401]);
+    for (const [name, [value, works]] of Object.entries(ENTRIES)) {
+      const key = await world.issue(LIMITS);
+      await keys.put(await hashApiKey(key), JSON.stringify({ ...value, checked: Date.now() }));
+      expect
+        .soft([name, await ask(real, key, question)])
+        .toEqual([name, works ? expected : refused]);
+    }
+    for (const [name, change] of Object.entries(CHANGES)) {
+      const key = await world.issue(LIMITS);
+      const hash = await hashApiKey(key);
+      await ask(real, key, question);
+      while ((await keys.get(hash)) === null) await sleep(10);
+      const running = Array.from({ length: 4 }, () => ask(real, key, question));
+      const newKey = (await change(hash)) ?? key;
+      await keys.delete(hash);
+      for (const seen of await Promise.all(running))
+        expect.soft([name, seen]).toEqual([name, seen.status === 200 ? expected : refused]);
+      expect.soft([name, await ask(real, key, question)]).toEqual([name, refused]);
+      expect
+        .soft([name, await ask(real, newKey, question)])
+        .toEqual([name, newKey === key ? refused : expected]);
+    }
+  },
+);

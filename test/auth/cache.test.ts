@@ -31,7 +31,9 @@ test('an uncached key is looked up for all waiting requests, even if the client 
   const queries = service.countKeyQueries(() => held.promise);
   const { hostname, port } = service.worker.url;
   const client = connect(Number(port), hostname);
-  client.write(`GET /api/v1/nothing-here HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  client.write(
+    `GET /api/v1/nothing-here HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+  );
   await expect.poll(() => queries.lookups).toBe(1);
   const others = [authenticate(key), authenticate(key)];
   await sleep(200);
@@ -46,7 +48,15 @@ describe('a KV entry', () => {
   test('is named by the hash, holds the account and the time of the check, and lives for a day', async () => {
     const before = Date.now();
     const { key, id, email, checked } = await service.createCachedAccount();
-    const entry = { v: 3, keyId: expect.any(String), accountId: id, email, expires: null, limits: null, checked };
+    const entry = {
+      v: 3,
+      keyId: expect.any(String),
+      accountId: id,
+      email,
+      expires: null,
+      limits: null,
+      checked,
+    };
     expect(await service.cached(key)).toEqual(entry);
     expect(checked).toBeGreaterThanOrEqual(before);
     expect(checked).toBeLessThanOrEqual(Date.now());
@@ -92,7 +102,12 @@ describe('a KV entry', () => {
 describe('a key that is refused', () => {
   test('takes one KV read and one query whether it is unknown, revoked or expired, so that timing reveals nothing', async () => {
     const account = await createAccount();
-    const [unknown, revoked, expired, cached] = [1, 2, 3, 4].map(generateApiKey) as [string, string, string, string];
+    const [unknown, revoked, expired, cached] = [1, 2, 3, 4].map(generateApiKey) as [
+      string,
+      string,
+      string,
+      string,
+    ];
     await storeKey(account.id, revoked, { revoked: new Date() });
     await storeKey(account.id, expired, { expires: new Date(Date.now() - HOUR) });
     const expires = Date.now() - SECOND;
@@ -109,7 +124,11 @@ describe('a key that is refused', () => {
     for (const key of [unknown, revoked, expired, cached]) {
       const queries = service.countKeyQueries();
       const { result, line } = await lineOf(service.worker, () => authenticate(key));
-      expect([result.status, result.text, line.keyCache]).toEqual([401, errorBody('Invalid Token.'), 'miss']);
+      expect([result.status, result.text, line.keyCache]).toEqual([
+        401,
+        errorBody('Invalid Token.'),
+        'miss',
+      ]);
       expect(queries).toEqual({ lookups: 1, uses: 0 });
     }
   });
@@ -120,7 +139,9 @@ describe('a key that is refused', () => {
     const now = Date.now();
     expect((await authenticateAt(now, key)).status).toBe(401);
     for (const seconds of [1, 30, 59]) {
-      const { result, line } = await lineOf(service.worker, () => authenticateAt(now + seconds * SECOND, key));
+      const { result, line } = await lineOf(service.worker, () =>
+        authenticateAt(now + seconds * SECOND, key),
+      );
       expect([result.status, line.keyCache]).toEqual([401, null]);
     }
     expect(queries.lookups).toBe(1);
@@ -145,7 +166,8 @@ describe('a revoked key', () => {
     const queries = service.countKeyQueries((exchange) => {
       if (exchange.query.includes('update')) exchange.hang();
     });
-    const { key } = await service.createCachedAccount(); // recording its use does not delay the response
+    // recording its use does not delay the response
+    const { key } = await service.createCachedAccount();
     await expect.poll(() => queries.uses).toBe(1);
     expect(await lastUsed(key)).toBeNull();
     await revokeInDatabase(key);
@@ -165,7 +187,8 @@ describe('a revoked key', () => {
         return body;
       }),
     );
-    const before = authenticateAt(later, key, { 'Test-Key-Cache': 'is slow' }); // longer than the next request takes
+    // longer than the next request takes
+    const before = authenticateAt(later, key, { 'Test-Key-Cache': 'is slow' });
     await found.promise;
     await revokeInDatabase(key);
     await service.deleteEntry(key);
@@ -185,10 +208,14 @@ describe('a revoked key', () => {
       return new Promise<void>(() => {});
     });
     const headers = { 'Test-Clock-Ahead': '0', 'Test-Trial': trial };
-    const createSmall = async () => createBulkSurvey(await createAccount(), { rows: 2000, forms: 1 });
+    const createSmall = async () =>
+      createBulkSurvey(await createAccount(), { rows: 2000, forms: 1 });
     const [survey, { name, account }] = [await createSmall(), await createSmall()];
     const file = (await beginExport(survey, { headers })).pause();
-    const summary = fetchApi(`/responses/summary${query({ survey: name })}`, { key: account.key, headers });
+    const summary = fetchApi(`/responses/summary${query({ survey: name })}`, {
+      key: account.key,
+      headers,
+    });
     await expect.poll(() => held).toBeGreaterThanOrEqual(2);
     for (const key of [survey.account.key, account.key]) {
       await revokeInDatabase(key);
@@ -196,8 +223,13 @@ describe('a revoked key', () => {
     }
 
     const { status, headers: received, text } = await summary;
-    expect([status, received.get('X-Error-Code'), text]).toEqual([401, 'invalid_token', errorBody('Invalid Token.')]);
-    const line = () => linesIn(service.worker).find((one) => one.requestId === file.headers['x-request-id']);
+    expect([status, received.get('X-Error-Code'), text]).toEqual([
+      401,
+      'invalid_token',
+      errorBody('Invalid Token.'),
+    ]);
+    const line = () =>
+      linesIn(service.worker).find((one) => one.requestId === file.headers['x-request-id']);
     await vi.waitUntil(line, { timeout: 30_000 });
     expect(line()).toMatchObject({ end: 'failed', reason: 'RevokedKeyError' });
     expect((await readExport(file)).complete).toBe(false);
@@ -209,8 +241,11 @@ describe('a revoked key', () => {
     await authenticateAt(quarter - 30 * SECOND, key);
     await service.untilCached(key);
     await revokeInDatabase(key);
-    await authenticateAt(quarter + SECOND, key); // a new quarter of an hour: looked up after the response
-    await expect.poll(async () => (await authenticateAt(quarter + 2 * SECOND, key)).status).toBe(401);
+    // a new quarter of an hour: looked up after the response
+    await authenticateAt(quarter + SECOND, key);
+    await expect
+      .poll(async () => (await authenticateAt(quarter + 2 * SECOND, key)).status)
+      .toBe(401);
     for (const seconds of [50, 70, 130, 200]) {
       expect((await authenticateAt(quarter + seconds * SECOND, key)).status).toBe(401);
     }
@@ -228,12 +263,15 @@ describe('when the clock was set back', () => {
   test.each([
     ['fails', { 'Test-Key-Cache': 'rejects' }],
     ['has no entry', {}],
-  ])('an isolate’s own result with a later time does not count either if KV %s', async (_, headers) => {
-    const { key, checked } = await service.createCachedAccount();
-    await revokeInDatabase(key);
-    await service.deleteEntry(key);
-    expect((await authenticateAt(checked - MINUTE, key, headers)).status).toBe(401);
-  });
+  ])(
+    'an isolate’s own result with a later time does not count either if KV %s',
+    async (_, headers) => {
+      const { key, checked } = await service.createCachedAccount();
+      await revokeInDatabase(key);
+      await service.deleteEntry(key);
+      expect((await authenticateAt(checked - MINUTE, key, headers)).status).toBe(401);
+    },
+  );
 
   test('an entry with a later time does not count, nor end a refusal once that time has come', async () => {
     const key = generateApiKey();
@@ -264,9 +302,13 @@ describe('a key that expires', () => {
     await service.untilCached(key);
     const older = (await service.cached(key)) ?? {};
     const expires = quarter + 2 * MINUTE;
-    await sql('update api_keys set expires = $2 where hash = $1', [await hashApiKey(key), new Date(expires)]);
+    await sql('update api_keys set expires = $2 where hash = $1', [
+      await hashApiKey(key),
+      new Date(expires),
+    ]);
 
-    await authenticateAt(quarter + SECOND, key); // a new quarter of an hour: looked up after the response
+    // a new quarter of an hour: looked up after the response
+    await authenticateAt(quarter + SECOND, key);
     await expect.poll(async () => (await service.cached(key))?.['expires']).toBe(expires);
     await service.putEntry(key, older); // a location may still return it
     expect((await authenticateAt(expires, key)).status).toBe(401);
@@ -299,14 +341,20 @@ test('last_used is written once per quarter of an hour, although the entry is fr
 test('a key is accepted although its use cannot be written', async () => {
   const role = 'survey_export_worker';
   await sql(`revoke insert (keyid, last_used) on api_key_uses from ${role}`);
-  onTestFinished(async () => void (await sql(`grant insert (keyid, last_used) on api_key_uses to ${role}`)));
+  onTestFinished(
+    async () => void (await sql(`grant insert (keyid, last_used) on api_key_uses to ${role}`)),
+  );
   const { key } = await createAccount();
   expect((await authenticate(key)).status).toBe(404);
   await expect.poll(() => service.worker.log()).toMatch(/key use not noted.*42501/);
 });
 
 describe('while the database fails', () => {
-  const UNAVAILABLE = [503, errorBody('The database cannot be reached at the moment. Please try again shortly.'), '5'];
+  const UNAVAILABLE = [
+    503,
+    errorBody('The database cannot be reached at the moment. Please try again shortly.'),
+    '5',
+  ];
 
   const fail = (held?: Promise<void>) =>
     service.countKeyQueries(async (exchange) => {
@@ -327,11 +375,16 @@ describe('while the database fails', () => {
     const checked = await service.untilCached(key);
     const queries = fail();
     expect((await authenticateAt(checked + 5 * MINUTE - 10 * SECOND, key)).status).toBe(404);
-    const sent = lineOf(service.worker, () => untilRetriesEnd(authenticateAt(checked + 5 * MINUTE, key), queries));
+    const sent = lineOf(service.worker, () =>
+      untilRetriesEnd(authenticateAt(checked + 5 * MINUTE, key), queries),
+    );
     const { line, result } = await sent;
     expect([result.status, result.text, result.headers.get('Retry-After')]).toEqual(UNAVAILABLE);
     expect(line.keyCache).toBe('stale');
-    const guess = await untilRetriesEnd(authenticateAt(checked + 5 * MINUTE, generateApiKey()), fail());
+    const guess = await untilRetriesEnd(
+      authenticateAt(checked + 5 * MINUTE, generateApiKey()),
+      fail(),
+    );
     expect([guess.status, guess.text, guess.headers.get('Retry-After')]).toEqual(UNAVAILABLE);
     service.proxy.inject();
     expect((await authenticateAt(checked + 6 * MINUTE, key)).status).toBe(404);
@@ -360,7 +413,8 @@ describe('while the database fails', () => {
     const held = Promise.withResolvers<void>();
     let checks = 0;
     service.proxy.inject((exchange) => {
-      if (exchange.index < 6) return sleep(400); // as if far away: the account has as many requests as it can
+      // as if far away: the account has as many requests as it can
+      if (exchange.index < 6) return sleep(400);
       if (!exchange.query.includes('api_key')) return held.promise;
       checks++;
       return exchange.reset();
@@ -389,7 +443,9 @@ test('a key keeps its account if the database returns the row of another key', a
   const [one, other] = [await createAccount(), await createAccount()];
   await createSurvey(one, 'mine');
   let rows: unknown;
-  service.countKeyQueries((exchange) => exchange.change((body) => ((rows = JSON.parse(String(body)).rows), body)));
+  service.countKeyQueries((exchange) =>
+    exchange.change((body) => ((rows = JSON.parse(String(body)).rows), body)),
+  );
   await authenticate(other.key);
   let isFirst = true;
   service.countKeyQueries((exchange) => {

@@ -14,7 +14,9 @@ const owner = new Client(database.url);
 await owner.connect();
 await owner.query(`create table other (id int); insert into other values (1)`);
 await owner.query(`insert into users (email) values ('a@example.org')`);
-await owner.query(`insert into api_keys (userid, name, prefix, hash) select id, 'n', 'p', 'h' from users`);
+await owner.query(
+  `insert into api_keys (userid, name, prefix, hash) select id, 'n', 'p', 'h' from users`,
+);
 /** With the rights and settings of the role, like the Worker. */
 const worker = new Client(database.url);
 await worker.connect();
@@ -68,7 +70,11 @@ describe('the Worker’s database role', () => {
   });
 
   test('cannot run a statement or stay idle in a transaction for more than 65 s, or 2 s without a client', async () => {
-    const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'client_connection_check_interval'];
+    const settings = [
+      'statement_timeout',
+      'idle_in_transaction_session_timeout',
+      'client_connection_check_interval',
+    ];
     const { rows } = await worker.query(
       `select ${settings.map((name) => `current_setting('${name}') as ${name}`).join()}`,
     );
@@ -81,6 +87,8 @@ describe('the Worker’s database role', () => {
          (select count(*)::int from pg_auth_members where member = r.oid) as memberships
        from pg_roles r where rolname = '${ROLE}'`,
     );
-    expect(rows.map((role) => Object.values(role))).toEqual([[false, false, false, false, false, 0]]);
+    expect(rows.map((role) => Object.values(role))).toEqual([
+      [false, false, false, false, false, 0],
+    ]);
   });
 });

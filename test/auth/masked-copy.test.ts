@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { Account } from '../chaos/model/account.ts';
 import { randomLimits } from '../chaos/model/limits.ts';
 import { primaryKeyOf } from '../chaos/model/order.ts';
-import { SURVEYS, randomForm, randomResponses, randomUuid, sizedSurvey } from '../chaos/model/random-data.ts';
+import {
+  SURVEYS,
+  randomForm,
+  randomResponses,
+  randomUuid,
+  sizedSurvey,
+} from '../chaos/model/random-data.ts';
 import { add } from '../chaos/model/world.ts';
 import { hostileRequest } from '../chaos/requests/hostile-request.ts';
 import { randomParameters } from '../chaos/requests/parameters.ts';
@@ -11,12 +17,20 @@ import { query } from '../support/api.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
 import { useStack } from '../support/stack-address.ts';
 import type { Stack } from '../support/stack.ts';
-import { type Question, type Seen, accountIn, ask, hasPython, startMaskedCopy } from './masked-copy.ts';
+import {
+  type Question,
+  type Seen,
+  accountIn,
+  ask,
+  hasPython,
+  startMaskedCopy,
+} from './masked-copy.ts';
 
 /*
- * A limited key sees another database: every response is, byte for byte, that of an unlimited key in a copy in which what is hidden has
- * never existed. mask.py makes the copy. Then what is hidden changes, and every response stays as it is. For 300 limits and other seeds:
- * TEST_LIMITS=300 TEST_SEED=7 npx vitest run --project service test/auth/masked-copy.test.ts
+ * A limited key sees another database: every response is, byte for byte, that of an unlimited key
+ * in a copy in which what is hidden has never existed. mask.py makes the copy. Then what is hidden
+ * changes, and every response stays as it is. For 300 limits and other seeds: TEST_LIMITS=300
+ * TEST_SEED=7 npx vitest run --project service test/auth/masked-copy.test.ts
  */
 
 const LIMITS = Number(process.env['TEST_LIMITS'] ?? 24);
@@ -33,19 +47,32 @@ const LOCALES = ['C', 'da', 'und'];
 /** In several scripts; some look like pseudonyms. */
 const MORE_USERIDS = ['Åse', 'aa', 'Ω', '中文', 'مريم', '😀', 'P1', `p${'0'.repeat(32)}`];
 const MORE_METADATA = [
-  ...['null', '[1, 2.50]', '"m"', '1.50', 'true', '{"": 1, "m": {"pageid": [1.10e2]}, "none": null}'],
+  ...[
+    'null',
+    '[1, 2.50]',
+    '"m"',
+    '1.50',
+    'true',
+    '{"": 1, "m": {"pageid": [1.10e2]}, "none": null}',
+  ],
   '{"pageid": "1", "phone": "+254", "m": null, "seed": 7, "ad_id": "é\\"\\n"}',
 ];
 const MORE_KEYS = ['', 'pageid', 'phone', 'seed', 'seed_2'];
 
-/** Stores random data of an account, with many equal timestamps, questions that several forms have, and parent forms of any survey. */
+/**
+ * Stores random data of an account, with many equal timestamps, questions that several forms have,
+ * and parent forms of any survey.
+ */
 async function fill(random: Random, account: Account, { address }: Stack): Promise<void> {
   useStack(address);
   const surveys = SURVEYS.map((survey) => {
     // The responses to more than 50 form versions are read by other statements.
     const count = pick(random, [1, 2, 3, 4, 60]);
     const forms = Array.from({ length: count }, () => randomForm(random, account, survey));
-    return { forms, responses: randomResponses(random, account, forms, pick(random, [0, 20, 60, 200])) };
+    return {
+      forms,
+      responses: randomResponses(random, account, forms, pick(random, [0, 20, 60, 200])),
+    };
   }).concat(sizedSurvey(random, account, 'few rows'));
   const parents = surveys.flatMap(({ forms }) => forms.map(({ id }) => id));
   for (const { forms, responses } of surveys) {
@@ -63,11 +90,17 @@ async function fill(random: Random, account: Account, { address }: Stack): Promi
 }
 
 const kinds = PATHS.filter((path) => path !== '/key').flatMap((path): [Path, 'long' | 'wide'][] =>
-  (['long', 'wide', 'wide'] as const).slice(0, /csv|xlsx/.test(path) ? 3 : 1).map((layout) => [path, layout]),
+  (['long', 'wide', 'wide'] as const)
+    .slice(0, /csv|xlsx/.test(path) ? 3 : 1)
+    .map((layout) => [path, layout]),
 );
 
 /** @param accounts whose rows filters and cursors name @param tags those of earlier responses */
-function randomQuestion(random: Random, accounts: readonly Account[], tags: readonly string[]): Question {
+function randomQuestion(
+  random: Random,
+  accounts: readonly Account[],
+  tags: readonly string[],
+): Question {
   const headers = {
     'Accept-Encoding': pick(random, ['GZIP', 'identity']),
     ...(random() < 0.2 ? { 'If-None-Match': pick(random, tags) } : {}),
@@ -79,7 +112,10 @@ function randomQuestion(random: Random, accounts: readonly Account[], tags: read
 function randomAddress(random: Random, accounts: readonly Account[]): string {
   const account = pick(random, accounts);
   const survey = pick(random, [...SURVEYS, 'few rows', 'few rows', 'few rows', 'nobody’s']);
-  const hostile = hostileRequest(random).target.replace('survey=fuzzed', query({ survey }).slice(1));
+  const hostile = hostileRequest(random).target.replace(
+    'survey=fuzzed',
+    query({ survey }).slice(1),
+  );
   const [, address] = /^\/api\/v1(\/(?!key)[!-~]{1,8000})$/.exec(hostile) ?? [];
   if (address !== undefined && random() < 0.15) return address;
   const [path, layout] = pick(random, kinds);
@@ -113,7 +149,8 @@ test
 
     const compare = async (question: Question, expected: Seen) => {
       const found = await ask(real, key, question);
-      if (JSON.stringify(found) !== JSON.stringify(expected)) differences.push({ limits, question, found, expected });
+      if (JSON.stringify(found) !== JSON.stringify(expected))
+        differences.push({ limits, question, found, expected });
     };
     const compareWithCopy = async (question: Question): Promise<Seen> => {
       const expected = await ask(copy, unlimited, question);
@@ -131,7 +168,9 @@ test
       if (next !== undefined) await compareAllPages([next, asking], false);
     };
 
-    const questions = Array.from({ length: REQUESTS }, () => randomQuestion(random, accounts, tags));
+    const questions = Array.from({ length: REQUESTS }, () =>
+      randomQuestion(random, accounts, tags),
+    );
     await severalAtATime(questions, (question) => compareAllPages(question));
     await world.vary();
     await severalAtATime(responses, ([question, expected]) => compare(question, expected));
@@ -140,6 +179,10 @@ test
   expect(differences).toEqual([]);
 });
 
-async function severalAtATime<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let i = 0; i < items.length; i += AT_A_TIME) await Promise.all(items.slice(i, i + AT_A_TIME).map(work));
+async function severalAtATime<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  for (let i = 0; i < items.length; i += AT_A_TIME)
+    await Promise.all(items.slice(i, i + AT_A_TIME).map(work));
 }

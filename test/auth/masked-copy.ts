@@ -27,7 +27,10 @@ const TABLES = ['surveys', 'survey_settings', 'responses'];
 /** A request but for its key. The path is that after the API's base path. */
 export type Question = readonly [path: string, asking: Omit<Opening, 'key'>];
 
-/** What a client sees of a response, but for the address of the service, the clock, and what identifies the request. */
+/**
+ * What a client sees of a response, but for the address of the service, the clock, and what
+ * identifies the request.
+ */
 export interface Seen {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -37,18 +40,25 @@ export interface Seen {
 
 const EXEMPT = new Set(['date', 'server-timing', 'x-request-id']);
 
-export async function ask({ address }: Stack, key: string, [path, asking]: Question): Promise<Seen> {
+export async function ask(
+  { address }: Stack,
+  key: string,
+  [path, asking]: Question,
+): Promise<Seen> {
   useStack(address);
   const { status, headers, bytes, complete } = await send(path, { key, ...asking });
   if (!complete) throw new Error(`${path}: the transfer broke off`);
-  const timeless = (value: string) => value.replace(address.origin, '').replace(/_[\dTZ-]+(?=\.\w+"$)/, '');
-  const seen = [...headers].filter(([name]) => !EXEMPT.has(name)).map(([name, value]) => [name, timeless(value)]);
+  const timeless = (value: string) =>
+    value.replace(address.origin, '').replace(/_[\dTZ-]+(?=\.\w+"$)/, '');
+  const seen = [...headers]
+    .filter(([name]) => !EXEMPT.has(name))
+    .map(([name, value]) => [name, timeless(value)]);
   return { status, headers: Object.fromEntries(seen), body: bytes.toString('latin1') };
 }
 
 /**
- * Two services with an account, its e-mail address and an unlimited key: one has the account's data, the other a copy in which what a limited
- * key must not see has never existed.
+ * Two services with an account, its e-mail address and an unlimited key: one has the account's
+ * data, the other a copy in which what a limited key must not see has never existed.
  *
  * @param given options of the services', with the locale of their databases
  */
@@ -122,7 +132,8 @@ export async function startMaskedCopy(account: Account, given: StackOptions) {
 /** The account as one of the databases has it, with what requests can name. */
 export async function accountIn({ address }: Stack, { id }: Account): Promise<Account> {
   useStack(address);
-  const moment = (column: string) => `(extract(epoch from ${column} - timestamptz '2026-03-01Z') * 1e6)::float8`;
+  const moment = (column: string) =>
+    `(extract(epoch from ${column} - timestamptz '2026-03-01Z') * 1e6)::float8`;
   const forms = await sql<FormVersion>(
     `select id, survey_name as survey, shortcode, ${moment('created')} as created from surveys`,
   );

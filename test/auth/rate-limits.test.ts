@@ -14,7 +14,10 @@ const PERIOD_MS = 10_000;
 /** Waits until the next window of the simulated limiter begins. They are aligned to the clock. */
 const nextWindow = () => sleep(PERIOD_MS - (Date.now() % PERIOD_MS) + 50);
 
-/** Runs a test within one window. If another window has begun before its end, it found nothing, and is run again. */
+/**
+ * Runs a test within one window. If another window has begun before its end, it found nothing, and
+ * is run again.
+ */
 async function inOneWindow(run: () => Promise<void>): Promise<void> {
   const windowAt = () => Math.floor(Date.now() / PERIOD_MS);
   if (Date.now() % PERIOD_MS > 4_000) await nextWindow();
@@ -32,7 +35,10 @@ async function inOneWindow(run: () => Promise<void>): Promise<void> {
 const count = (responses: readonly { status: number }[], status: number) =>
   responses.filter((response) => response.status === status).length;
 
-const from = (address: string, more: Record<string, string> = {}) => ({ 'CF-Connecting-IP': address, ...more });
+const from = (address: string, more: Record<string, string> = {}) => ({
+  'CF-Connecting-IP': address,
+  ...more,
+});
 const LIMITED = [
   429,
   errorBody(
@@ -93,7 +99,8 @@ describe.concurrent('the limit', () => {
     const statusOf = async (key: string) => (await fetchApi('/surveys', { key, headers })).status;
     let refusedId: string | null;
     await inOneWindow(async () => {
-      for (let i = 0; i < LIMIT; i++) expect(await statusOf(i % 2 ? second : account.key)).toBe(200);
+      for (let i = 0; i < LIMIT; i++)
+        expect(await statusOf(i % 2 ? second : account.key)).toBe(200);
       const refused = await fetchApi('/surveys', { key: account.key, headers });
       expect([refused.status, refused.text, refused.headers.get('Retry-After')]).toEqual([
         429,
@@ -106,8 +113,17 @@ describe.concurrent('the limit', () => {
     });
     await nextWindow();
     expect(await statusOf(account.key)).toBe(200);
-    const line = { status: 429, accountId: account.id, keyCache: 'hit', rows: 0, sqlRequests: 0, end: 'complete' };
-    expect(linesIn(service.worker).find(({ requestId }) => requestId === refusedId)).toMatchObject(line);
+    const line = {
+      status: 429,
+      accountId: account.id,
+      keyCache: 'hit',
+      rows: 0,
+      sqlRequests: 0,
+      end: 'complete',
+    };
+    expect(linesIn(service.worker).find(({ requestId }) => requestId === refusedId)).toMatchObject(
+      line,
+    );
   });
 
   test('per account counts its limited keys together, as those of another account', async () => {
@@ -128,13 +144,18 @@ describe.concurrent('the limit', () => {
       const guesses = from('192.0.2.2');
       const [key] = unknownKeys(1);
       const responses = [];
-      for (const bad of [key, key, undefined, 'x', key, key, key]) responses.push(await authenticate(bad, guesses));
+      for (const bad of [key, key, undefined, 'x', key, key, key])
+        responses.push(await authenticate(bad, guesses));
       expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429, 429]);
     }));
 
   test('per address applies to valid keys only if they are not cached, and to no other address', () =>
     inOneWindow(async () => {
-      const [cached, stale, uncached] = [await createAccount(), await createAccount(), await createAccount()];
+      const [cached, stale, uncached] = [
+        await createAccount(),
+        await createAccount(),
+        await createAccount(),
+      ];
       for (const [{ id, email, key }, age] of [[cached, 0] as const, [stale, 6 * MINUTE] as const])
         await service.putEntry(key, { ...ENTRY, accountId: id, email, checked: Date.now() - age });
       await Promise.all(unknownKeys(LIMIT + 1).map((key) => authenticate(key, from('192.0.2.3'))));
@@ -148,14 +169,18 @@ describe.concurrent('the limit', () => {
     ['works', '192.0.2.5', {}],
     ['rejects', '192.0.2.8', { 'Test-Key-Cache': 'rejects' }],
     ['hangs', '192.0.2.9', { 'Test-Key-Cache': 'hangs' }],
-  ])('per address counts requests with the same uncached key once if KV %s', (_, address, headers) =>
-    inOneWindow(async () => {
-      const { key } = await createAccount();
-      const known = () => authenticate(key, from(address, headers));
-      const responses = await Promise.all(Array.from({ length: LIMIT - 1 }, known));
-      expect(count([...responses, await known()], 404)).toBe(LIMIT);
-      const others = await Promise.all(unknownKeys(LIMIT).map((unknown) => authenticate(unknown, from(address))));
-      expect(count(others, 401)).toBe(LIMIT - 1);
-    }),
+  ])(
+    'per address counts requests with the same uncached key once if KV %s',
+    (_, address, headers) =>
+      inOneWindow(async () => {
+        const { key } = await createAccount();
+        const known = () => authenticate(key, from(address, headers));
+        const responses = await Promise.all(Array.from({ length: LIMIT - 1 }, known));
+        expect(count([...responses, await known()], 404)).toBe(LIMIT);
+        const others = await Promise.all(
+          unknownKeys(LIMIT).map((unknown) => authenticate(unknown, from(address))),
+        );
+        expect(count(others, 401)).toBe(LIMIT - 1);
+      }),
   );
 });

@@ -21,13 +21,19 @@ export interface KeyQueries {
   readonly uses: number;
 }
 
-/** Starts a service for a test file, with a clock that tests can set and a count of its queries about keys. */
+/**
+ * Starts a service for a test file, with a clock that tests can set and a count of its queries
+ * about keys.
+ */
 export async function startKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
   const service = await startFaultyService(options);
   const { worker } = service.stack;
 
   async function cached(key: string): Promise<Record<string, unknown> | null> {
-    return worker.keys.get(await hashApiKey(key), 'json') as Promise<Record<string, unknown> | null>;
+    return worker.keys.get(await hashApiKey(key), 'json') as Promise<Record<
+      string,
+      unknown
+    > | null>;
   }
 
   return {
@@ -56,7 +62,8 @@ export async function startKeyService(options: Omit<StackOptions, 'startProxy'> 
       return Number(entry['checked']);
     },
 
-    putEntry: async (key: string, entry: object) => worker.keys.put(await hashApiKey(key), JSON.stringify(entry)),
+    putEntry: async (key: string, entry: object) =>
+      worker.keys.put(await hashApiKey(key), JSON.stringify(entry)),
 
     deleteEntry: async (key: string) => worker.keys.delete(await hashApiKey(key)),
 
@@ -69,13 +76,23 @@ export async function startKeyService(options: Omit<StackOptions, 'startProxy'> 
   };
 }
 
-/** Requests a path that does not exist: 404 if the key is accepted, without queries other than those about the key. */
-export function authenticate(key: string | undefined, headers: Record<string, string> = {}): Promise<ApiResponse> {
+/**
+ * Requests a path that does not exist: 404 if the key is accepted, without queries other than those
+ * about the key.
+ */
+export function authenticate(
+  key: string | undefined,
+  headers: Record<string, string> = {},
+): Promise<ApiResponse> {
   return fetchApi('/nothing-here', { key, headers: { 'Test-Clock-Ahead': '0', ...headers } });
 }
 
 /** Authenticates with the Worker's clock set to a time, in milliseconds since 1970. */
-export function authenticateAt(time: number, key: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
+export function authenticateAt(
+  time: number,
+  key: string,
+  headers: Record<string, string> = {},
+): Promise<ApiResponse> {
   return authenticate(key, { 'Test-Clock': String(time), ...headers });
 }
 

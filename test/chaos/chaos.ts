@@ -29,8 +29,9 @@ const restart: Action = async ({ world, stack, tally }) => {
 type Weighted = readonly [besideFiles: number, besidePages: number, Action];
 
 /**
- * How often each action is chosen, beside files and beside pages. For a second after a page, the files of all other keys are read
- * one database page at a time, so requests for pages come in bursts.
+ * How often each action is chosen, beside files and beside pages. For a second after a page, the
+ * files of all other keys are read one database page at a time, so requests for pages come in
+ * bursts.
  */
 const ACTIONS: readonly Weighted[] = [
   [150, 30, (context, random) => tryFault(context, random, false)],
@@ -53,11 +54,14 @@ const PAGES = 0.35;
 
 /** Runs all actions at once; then checks that nothing is left over. */
 export async function chaos(context: Context, random: Random, seconds: number): Promise<void> {
-  for (const account of context.world.accounts) for (const key of account.keys) await useKey(context, account, key);
+  for (const account of context.world.accounts)
+    for (const key of account.keys) await useKey(context, account, key);
   const idle = await heldMemory(context.stack.worker);
   const end = Date.now() + 1000 * seconds;
   await Promise.all(
-    Array.from({ length: ACTORS }, (_, actor) => act(context, randomFrom(random() * 2 ** 32), end, actor)),
+    Array.from({ length: ACTORS }, (_, actor) =>
+      act(context, randomFrom(random() * 2 ** 32), end, actor),
+    ),
   );
   await checkIdle(context);
   await checkMemory(context, idle);
@@ -65,7 +69,10 @@ export async function chaos(context: Context, random: Random, seconds: number): 
   checkLog(context);
 }
 
-/** Does one action, then random ones. @param end milliseconds since 1970 @param first the number of the first action */
+/**
+ * Does one action, then random ones. @param end milliseconds since 1970 @param first the number of
+ * the first action
+ */
 async function act(context: Context, random: Random, end: number, first: number) {
   for (let next = ACTIONS[first % ACTIONS.length]?.[2]; Date.now() < end; next = undefined) {
     const action = next ?? someAction(random);
@@ -75,7 +82,10 @@ async function act(context: Context, random: Random, end: number, first: number)
 
 function someAction(random: Random): Action {
   const isBesidePages = Date.now() % BURST_MS < PAGES * BURST_MS;
-  const weighted = ACTIONS.map(([files, pages, action]) => ({ weight: isBesidePages ? pages : files, action }));
+  const weighted = ACTIONS.map(([files, pages, action]) => ({
+    weight: isBesidePages ? pages : files,
+    action,
+  }));
   let at = random() * weighted.reduce((sum, { weight }) => sum + weight, 0);
   return (weighted.find(({ weight }) => (at -= weight) < 0) ?? { action: readFile }).action;
 }

@@ -12,7 +12,10 @@ export interface Context {
   readonly world: World;
   /** An account that is not part of the world, with a survey `fuzzed`. */
   readonly hostile: TestAccount;
-  /** The account and the body that each entity tag identifies: those of the first response that had it. */
+  /**
+   * The account and the body that each entity tag identifies: those of the first response that had
+   * it.
+   */
   readonly tags: Map<string, string>;
   /** Whether the response was whole, by `X-Request-Id`. */
   readonly served: Map<string, boolean>;

@@ -20,7 +20,12 @@ const program = new Command('npm run chaos --')
     'Sends all kinds of requests while rows and keys change and faults occur, and checks every response against a model.',
   )
   .option('--seconds <number>', 'how long to run', wholeNumber, 90)
-  .option('--seed <number>', 'seed of the random choices, to repeat a run', wholeNumber, Date.now() % 1_000_000)
+  .option(
+    '--seed <number>',
+    'seed of the random choices, to repeat a run',
+    wholeNumber,
+    Date.now() % 1_000_000,
+  )
   .allowExcessArguments(false);
 
 await runCommand(async () => {
@@ -42,11 +47,16 @@ await runCommand(async () => {
     const world = new World(random);
     await world.store(random);
     const hostile = await createAccount();
-    await addResponses(await createSurvey(hostile, 'fuzzed', 2), [{}, { form: 1, response: '=1' }, { userid: 'a' }]);
+    await addResponses(await createSurvey(hostile, 'fuzzed', 2), [
+      {},
+      { form: 1, response: '=1' },
+      { userid: 'a' },
+    ]);
     const context = { stack, proxy, world, hostile, tags: new Map(), served: new Map(), tally };
     await chaos(context, random, seconds).catch((error: unknown) => tally.fail(messageOf(error)));
     const { passed, problems } = tally;
-    for (const name of [...passed.keys()].toSorted()) print(`${String(passed.get(name)).padStart(7)}  ${name}`);
+    for (const name of [...passed.keys()].toSorted())
+      print(`${String(passed.get(name)).padStart(7)}  ${name}`);
     for (const problem of problems.slice(0, 100)) print(`FAILED: ${problem}`);
     const total = [...passed.values()].reduce((sum, count) => sum + count, 0);
     print(`chaos: ${total} checks passed, ${problems.length} failed`);
@@ -54,6 +64,7 @@ await runCommand(async () => {
     await proxy?.close();
     await stack.stop();
   }
-  // Without process.exit, Node 24.21 spins in Environment::CleanupHandles after sockets have been reset.
+  // Without process.exit, Node 24.21 spins in Environment::CleanupHandles after sockets have been
+  // reset.
   process.exit(tally.problems.length > 0 ? 1 : 0);
 });

@@ -1,5 +1,6 @@
-// npm run test:python and npm run test:r: install a client as a user would, and run its tests against the service. Arguments are
-// passed to pytest, or are the names of R test files: npm run test:python -- --rounds 200, npm run test:r -- download
+// npm run test:python and npm run test:r: install a client as a user would, and run its tests
+// against the service. Arguments are passed to pytest, or are the names of R test files: npm run
+// test:python -- --rounds 200, npm run test:r -- download
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -37,14 +38,22 @@ await runCommand(() => (client === 'r' ? testR() : testPython()));
 async function testPython(): Promise<void> {
   await using cleanUp = new AsyncDisposableStack();
   const environment = await newFolder();
-  const python = join(environment, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+  const python = join(
+    environment,
+    process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python',
+  );
   const [stack] = await Promise.all([startStack(), installPython(environment, python)]);
   cleanUp.defer(() => stack.stop());
   const { origin, databaseUrl } = stack.address;
   const { email } = await loadDemoData(databaseUrl);
   const keyOf = async (account: string, limits: KeyLimits | null = null) =>
     (await issueKey(databaseUrl, { email: account, name: 'python', limits })).key;
-  const limits: KeyLimits = { v: 1, metadata: ['note'], pageid: false, secret: randomBytes(32).toString('hex') };
+  const limits: KeyLimits = {
+    v: 1,
+    metadata: ['note'],
+    pageid: false,
+    secret: randomBytes(32).toString('hex'),
+  };
 
   await run(python, ['-m', 'ruff', 'check']);
   await run(python, ['-m', 'ruff', 'format', '--check']);
@@ -76,7 +85,10 @@ async function testR(): Promise<void> {
     );
   await using cleanUp = new AsyncDisposableStack();
   const library = await newFolder();
-  const [stack] = await Promise.all([startStack(), run('R', ['CMD', 'INSTALL', `--library=${library}`, '.'])]);
+  const [stack] = await Promise.all([
+    startStack(),
+    run('R', ['CMD', 'INSTALL', `--library=${library}`, '.']),
+  ]);
   cleanUp.defer(() => stack.stop());
   useStack(stack.address);
   const { origin, databaseUrl } = stack.address;
@@ -97,7 +109,10 @@ async function testR(): Promise<void> {
   });
 }
 
-/** Lets the tests set the faults of the next requests: `GET /faults/cut-5000,503`. It returns how many requests there were since. */
+/**
+ * Lets the tests set the faults of the next requests: `GET /faults/cut-5000,503`. It returns how
+ * many requests there were since.
+ */
 function injectRequested(proxy: Awaited<ReturnType<typeof startFaultProxy>>): void {
   let faults: string[] = [];
   let requests = 0;
@@ -105,9 +120,12 @@ function injectRequested(proxy: Awaited<ReturnType<typeof startFaultProxy>>): vo
     const [name = '', number = 0] = fault.split('-');
     if (name === 'cut') exchange.cutAfter(Number(number));
     else if (name === 'shorten') exchange.change((body) => body.subarray(0, Number(number)));
-    else if (name === 'page') exchange.reply(200, '<h1>Welcome</h1>\n', { 'Content-Type': 'text/html' });
-    else if (name === 'moved') exchange.reply(302, '', { Location: 'https://x.example/api/v1/surveys?secret' });
-    else if (name !== 'pass') exchange.reply(Number(name), '{"error":{"message":"busy"}}', { 'Retry-After': '0' });
+    else if (name === 'page')
+      exchange.reply(200, '<h1>Welcome</h1>\n', { 'Content-Type': 'text/html' });
+    else if (name === 'moved')
+      exchange.reply(302, '', { Location: 'https://x.example/api/v1/surveys?secret' });
+    else if (name !== 'pass')
+      exchange.reply(Number(name), '{"error":{"message":"busy"}}', { 'Retry-After': '0' });
   };
   proxy.inject((exchange) => {
     const [, requested] = /^\/faults\/(.*)$/.exec(exchange.path) ?? [];
@@ -122,8 +140,16 @@ function injectRequested(proxy: Awaited<ReturnType<typeof startFaultProxy>>): vo
   });
 }
 
-async function run(program: string, programArgs: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
-  const child = spawn(program, programArgs, { cwd: folder, stdio: 'inherit', env: { ...process.env, ...env } });
+async function run(
+  program: string,
+  programArgs: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> {
+  const child = spawn(program, programArgs, {
+    cwd: folder,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
   const [status] = (await once(child, 'close')) as [number | null];
   if (status !== 0) throw new UserError(`${programArgs.join(' ')} failed`);
 }

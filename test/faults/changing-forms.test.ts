@@ -55,23 +55,32 @@ test.each([
   ['/responses/questions', {}],
   ['/responses/summary', { repeats: 'drop' }],
   ['/responses/digests', {}],
-])('%s?%j has no response to a form version that left the account after it was found', async (path, parameters) => {
-  const survey = await createSurvey(await createAccount(), undefined, 3);
-  const rows = Array.from({ length: 30 }, (_, i) => ({ form: i % 3, question_ref: `q${i % 6}`, userid: `u${i}` }));
-  await addResponses(survey, rows);
-  const read = () => fetchApi(path + query({ survey: survey.name, ...parameters }), survey.account);
-  changeBefore(0, () => move(survey));
-  const { status, text, headers } = await read();
-  service.proxy.inject();
-  const afterwards = await read();
-  const count = afterwards.headers.get('X-Total-Count');
-  expect([status, headers.get('X-Total-Count'), text]).toEqual([200, count, afterwards.text]);
-  expect(text).not.toContain(THEIRS);
-});
+])(
+  '%s?%j has no response to a form version that left the account after it was found',
+  async (path, parameters) => {
+    const survey = await createSurvey(await createAccount(), undefined, 3);
+    const rows = Array.from({ length: 30 }, (_, i) => ({
+      form: i % 3,
+      question_ref: `q${i % 6}`,
+      userid: `u${i}`,
+    }));
+    await addResponses(survey, rows);
+    const read = () =>
+      fetchApi(path + query({ survey: survey.name, ...parameters }), survey.account);
+    changeBefore(0, () => move(survey));
+    const { status, text, headers } = await read();
+    service.proxy.inject();
+    const afterwards = await read();
+    const count = afterwards.headers.get('X-Total-Count');
+    expect([status, headers.get('X-Total-Count'), text]).toEqual([200, count, afterwards.text]);
+    expect(text).not.toContain(THEIRS);
+  },
+);
 
 test('an export ends properly, without the rows that are stored after form versions move to another account and survey', async () => {
   const survey = await createPagedSurvey();
-  const linesOf = async (forms: TestSurvey['forms']) => String(await copyResponses({ ...survey, forms })).split('\n');
+  const linesOf = async (forms: TestSurvey['forms']) =>
+    String(await copyResponses({ ...survey, forms })).split('\n');
   const [whole, others] = [await linesOf(survey.forms), await linesOf(survey.forms.slice(2))];
   const second = { ...survey, forms: survey.forms.slice(1) };
   changeBefore(4, async () => {
@@ -91,14 +100,16 @@ test('an export ends properly, without the rows that are stored after form versi
 function storeBeforePages(survey: TestSurvey, rows: readonly TestResponse[]): void {
   let stored: Promise<unknown> | undefined;
   service.proxy.inject(async ({ query: text }) => {
-    if (/select (?:userid, )?parent_surveyid/.test(text)) await (stored ??= addResponses(survey, rows));
+    if (/select (?:userid, )?parent_surveyid/.test(text))
+      await (stored ??= addResponses(survey, rows));
   });
 }
 
 test('a workbook with a text that is too long, stored after the texts were measured, is aborted', async () => {
   const survey = await createSurvey(await createAccount());
   await addRows(survey, survey.forms);
-  storeBeforePages(survey, [{ timestamp: '2030-01-01T00:00:00Z', response: '🎉'.repeat(16_384) }]); // in UTF-16
+  // in UTF-16
+  storeBeforePages(survey, [{ timestamp: '2030-01-01T00:00:00Z', response: '🎉'.repeat(16_384) }]);
   const response = await beginExport(survey, { file: 'xlsx' });
   expect(response.statusCode).toBe(200);
   expect((await readExport(response)).complete).toBe(false);
@@ -106,17 +117,26 @@ test('a workbook with a text that is too long, stored after the texts were measu
 
 test('a workbook has as a text what is stored after the columns of numbers were found', async () => {
   const survey = await createSurvey(await createAccount());
-  const rows = ['1', '2', '3'].map((response, i) => ({ userid: String(i), question_ref: 'q', response }));
+  const rows = ['1', '2', '3'].map((response, i) => ({
+    userid: String(i),
+    question_ref: 'q',
+    response,
+  }));
   await addResponses(survey, rows);
-  storeBeforePages(survey, [{ timestamp: '2030-01-01T00:00:00Z', userid: '4', question_ref: 'q', response: '007' }]);
+  storeBeforePages(survey, [
+    { timestamp: '2030-01-01T00:00:00Z', userid: '4', question_ref: 'q', response: '007' },
+  ]);
   const parameters = { layout: 'wide', numbers: 'true' };
-  const { complete, bytes } = await readExport(await beginExport(survey, { file: 'xlsx', parameters }));
+  const { complete, bytes } = await readExport(
+    await beginExport(survey, { file: 'xlsx', parameters }),
+  );
   expect(complete).toBe(true);
   const [names = [], ...records] = (await readExcelFile(bytes))[0]?.data ?? [];
   expect(records.map((record) => record[names.indexOf('f0.q')])).toEqual([1, 2, 3, '007']);
 });
 
-const findsForms = ({ query: text }: Exchange) => /from surveys\b/.test(text) && !text.includes('lateral');
+const findsForms = ({ query: text }: Exchange) =>
+  /from surveys\b/.test(text) && !text.includes('lateral');
 const readsPage = ({ query: text }: Exchange) => text.includes('question_text');
 
 /** Creates a survey of three form versions, and reads it once. */
@@ -130,12 +150,20 @@ async function createSeenSurvey(): Promise<TestSurvey> {
 const addRows = (survey: TestSurvey, forms: readonly TestForm[]) =>
   addResponses(
     { ...survey, forms },
-    Array.from({ length: 600 }, (_, i) => ({ form: i % forms.length, question_ref: `q${i}`, response: survey.name })),
+    Array.from({ length: 600 }, (_, i) => ({
+      form: i % forms.length,
+      question_ref: `q${i}`,
+      response: survey.name,
+    })),
   );
 
-const readPage = ({ account, name }: TestSurvey) => fetchApi(`/responses${query({ survey: name })}`, account);
+const readPage = ({ account, name }: TestSurvey) =>
+  fetchApi(`/responses${query({ survey: name })}`, account);
 
-/** Sets a fault. The form versions are found after the page that is read meanwhile has arrived: else it may be aborted before. */
+/**
+ * Sets a fault. The form versions are found after the page that is read meanwhile has arrived: else
+ * it may be aborted before.
+ */
 function injectAfterPage(fault: (exchange: Exchange) => Promise<void>): void {
   const { promise: pageArrived, resolve } = Promise.withResolvers<void>();
   service.proxy.inject(async (exchange) => {
@@ -176,29 +204,40 @@ test('nothing is sent before the form versions have been found', async () => {
 
 // test/api/model.test.ts makes changes between two requests.
 test.each<[string, (survey: TestSurvey) => Promise<unknown>]>([
-  ['a new form version', async (survey) => addRows(survey, (await createSurvey(survey.account, survey.name)).forms)],
+  [
+    'a new form version',
+    async (survey) => addRows(survey, (await createSurvey(survey.account, survey.name)).forms),
+  ],
   ['a form version that moves to another account', move],
   [
     'a form version that gets another shortcode',
-    ({ forms: [form] }) => sql(`update surveys set shortcode = 'renamed' where id = $1`, [form?.id]),
+    ({ forms: [form] }) =>
+      sql(`update surveys set shortcode = 'renamed' where id = $1`, [form?.id]),
   ],
   [
     'a survey that is renamed',
     ({ name }) => sql(`update surveys set survey_name = 'x' where survey_name = $1`, [name]),
   ],
-])('a file has the rows of the survey as it is when its form versions are found: %s', async (_, change) => {
-  const survey = await createSeenSurvey();
-  let changed: Promise<unknown> | undefined;
-  injectAfterPage(async (exchange) => {
-    if (findsForms(exchange)) await (changed ??= change(survey));
-  });
-  const { name, account } = survey;
-  const { text } = await fetchApi(`/responses/csv${query({ survey: name })}`, account);
-  const select = 'select id, shortcode from surveys where userid = $1 and survey_name = $2';
-  const forms = await sql<TestForm>(select, [account.id, name]);
-  const error = errorBody(`No responses were found for survey: ${name} for user: ${account.email}`);
-  expect(text).toBe(forms.length === 0 ? error : String(await copyResponses({ ...survey, forms })));
-});
+])(
+  'a file has the rows of the survey as it is when its form versions are found: %s',
+  async (_, change) => {
+    const survey = await createSeenSurvey();
+    let changed: Promise<unknown> | undefined;
+    injectAfterPage(async (exchange) => {
+      if (findsForms(exchange)) await (changed ??= change(survey));
+    });
+    const { name, account } = survey;
+    const { text } = await fetchApi(`/responses/csv${query({ survey: name })}`, account);
+    const select = 'select id, shortcode from surveys where userid = $1 and survey_name = $2';
+    const forms = await sql<TestForm>(select, [account.id, name]);
+    const error = errorBody(
+      `No responses were found for survey: ${name} for user: ${account.email}`,
+    );
+    expect(text).toBe(
+      forms.length === 0 ? error : String(await copyResponses({ ...survey, forms })),
+    );
+  },
+);
 
 test.each<[what: string, fault: (exchange: Exchange) => void, abandoned: number]>([
   ['is cancelled', (exchange) => exchange.hang(), 1],
@@ -220,13 +259,16 @@ test.each<[what: string, fault: (exchange: Exchange) => void, abandoned: number]
 test('an isolate forgets the surveys that it read first if those that it has read take too much memory', async () => {
   const createLarge = async () => {
     const survey = await createSurvey(await createAccount());
-    await sql(`update surveys set shortcode = repeat('x', 600000) where id = $1`, [survey.forms[0]?.id]);
+    await sql(`update surveys set shortcode = repeat('x', 600000) where id = $1`, [
+      survey.forms[0]?.id,
+    ]);
     await addResponses(survey, [{}]);
     expect((await readPage(survey)).status).toBe(200);
     return survey;
   };
   const first = await createSeenSurvey();
-  await createSurvey(first.account, first.name); // a page of the form versions that it had would be read in vain
+  // a page of the form versions that it had would be read in vain
+  await createSurvey(first.account, first.name);
   let last = first;
   for (let i = 0; i < 8; i++) last = await createLarge(); // of 4 MiB in all
   service.proxy.inject();

@@ -29,13 +29,16 @@ const others = await Promise.all(times(10, createOne));
 const [other, last] = [others[0], others[9]] as [TestSurvey, TestSurvey];
 /** A survey of an account that takes what it can get, with each of the account's keys. */
 const greedy = await withKeys(await createOne());
-/** A survey of an account that has no other: more than sockets and the pages read ahead can hold. */
+/**
+ * A survey of an account that has no other: more than sockets and the pages read ahead can hold.
+ */
 const bulk = await createBulkSurvey(await createAccount(), {
   rows: 5000,
   forms: 5,
   columns: { response: `repeat('x', 4000)` },
 });
-for (const { account } of [...greedy, ...others]) await fetchApi('/key', account); // caches the keys
+// caches the keys
+for (const { account } of [...greedy, ...others]) await fetchApi('/key', account);
 
 async function withKeys({ account, ...survey }: TestSurvey): Promise<TestSurvey[]> {
   const keys = times(KEYS, generateApiKey);
@@ -48,7 +51,10 @@ const accountOf = (i: number) => withKey(i).account;
 const withKey = (i: number) => greedy[i % KEYS] as TestSurvey;
 
 /** Creates a survey of the greedy account. */
-async function createLarge(count: number, row: (i: number) => Parameters<typeof addResponses>[1][number]) {
+async function createLarge(
+  count: number,
+  row: (i: number) => Parameters<typeof addResponses>[1][number],
+) {
   const survey = await createSurvey(accountOf(0));
   await addResponses(survey, times(count, row));
   return survey;
@@ -58,7 +64,8 @@ const createQuestions = (text: string) =>
   createLarge(15_000, (i) => ({ question_ref: `q${i}`, question_idx: i, question_text: text }));
 let answers: Promise<TestSurvey> | undefined;
 /** A survey of 22 MB. */
-const largeAnswers = () => (answers ??= createLarge(5461, (i) => ({ userid: `u${i}`, response: 'x'.repeat(4096) })));
+const largeAnswers = () =>
+  (answers ??= createLarge(5461, (i) => ({ userid: `u${i}`, response: 'x'.repeat(4096) })));
 
 /** Downloads to end after the test, with a reset, which the runtime notices at once. */
 const running: IncomingMessage[] = [];
@@ -95,7 +102,10 @@ function times<T>(length: number, make: (i: number) => T): T[] {
 }
 
 test('while clients do not read codebooks of 15,000 questions and pages of 22 MB, pages and exports of others start', async () => {
-  const [codebook, pages] = await Promise.all([createQuestions('\u0085'.repeat(60)), largeAnswers()]);
+  const [codebook, pages] = await Promise.all([
+    createQuestions('\u0085'.repeat(60)),
+    largeAnswers(),
+  ]);
   const paths = [
     `/responses/questions${query({ survey: codebook.name })}`,
     `/responses${query({ survey: pages.name, pageSize: 5461 })}`,
@@ -119,11 +129,16 @@ test('ten accounts have an export each that no other can take, and four at most'
     }
   };
   const refusalOf = async ({ name, account }: TestSurvey) => {
-    const { status, headers: received, text } = await fetchApi(`/responses/csv${query({ survey: name })}`, account);
+    const {
+      status,
+      headers: received,
+      text,
+    } = await fetchApi(`/responses/csv${query({ survey: name })}`, account);
     return [status, received.get('X-Error-Code'), received.get('Retry-After'), text];
   };
   await start(greedy.slice(0, 4));
-  const message = 'This account already has 4 exports running. Try again when one of them has ended.';
+  const message =
+    'This account already has 4 exports running. Try again when one of them has ended.';
   expect(await refusalOf(withKey(4))).toEqual([429, 'rate_limited', '10', errorBody(message)]);
   await start(times(4, () => other));
   await start(others.slice(1, 9));
@@ -137,7 +152,9 @@ test('the limited keys of an account have exports of their own', async () => {
   const survey = withKey(0);
   const partner = { ...survey, account: { ...survey.account, key: generateLimitedApiKey() } };
   await storeKey(survey.account.id, partner.account.key, { limits: { v: 1 } });
-  const started = await Promise.all([...greedy.slice(0, 4), partner].map((one) => exported(one, headers)));
+  const started = await Promise.all(
+    [...greedy.slice(0, 4), partner].map((one) => exported(one, headers)),
+  );
   expect(started.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   release();
   for (const { response } of started) expect((await readExport(response)).complete).toBe(true);
@@ -147,27 +164,32 @@ test.each<[what: string, running: number, applies: (exchange: Exchange) => boole
   ['exports', 4, isPage, exported],
   ['counts', 2, isCount, count],
   ['digests', 2, isDigests, digests],
-])('of many %s of an account, %i run and four wait; the others get 429 at once', async (_, most, applies, send) => {
-  const { headers, held, release } = service.hold(applies);
-  const first = times(most, (i) => send(withKey(i), headers));
-  await expect.poll(held).toBeGreaterThanOrEqual(most);
-  // Few, because an export waits 5 seconds at most.
-  const statuses: number[] = [];
-  const further = times(8, (i) => send(withKey(i), headers).then(({ status }) => statuses.push(status)));
-  const beside = page({ pageSize: 1 })(other);
-  await expect.poll(() => statuses.length).toBeGreaterThanOrEqual(4);
-  expect([...statuses, (await beside).status]).toEqual([429, 429, 429, 429, 200]);
+])(
+  'of many %s of an account, %i run and four wait; the others get 429 at once',
+  async (_, most, applies, send) => {
+    const { headers, held, release } = service.hold(applies);
+    const first = times(most, (i) => send(withKey(i), headers));
+    await expect.poll(held).toBeGreaterThanOrEqual(most);
+    // Few, because an export waits 5 seconds at most.
+    const statuses: number[] = [];
+    const further = times(8, (i) =>
+      send(withKey(i), headers).then(({ status }) => statuses.push(status)),
+    );
+    const beside = page({ pageSize: 1 })(other);
+    await expect.poll(() => statuses.length).toBeGreaterThanOrEqual(4);
+    expect([...statuses, (await beside).status]).toEqual([429, 429, 429, 429, 200]);
 
-  release();
-  const read = async (sent: Promise<{ status: number; response?: IncomingMessage }>) => {
-    const { status, response } = await sent;
-    if (response) await readExport(response); // makes room for the next
-    return status;
-  };
-  expect(await Promise.all(first.map(read))).toEqual(times(most, () => 200));
-  await Promise.all(further);
-  expect(statuses.slice(4)).toEqual([200, 200, 200, 200]);
-});
+    release();
+    const read = async (sent: Promise<{ status: number; response?: IncomingMessage }>) => {
+      const { status, response } = await sent;
+      if (response) await readExport(response); // makes room for the next
+      return status;
+    };
+    expect(await Promise.all(first.map(read))).toEqual(times(most, () => 200));
+    await Promise.all(further);
+    expect(statuses.slice(4)).toEqual([200, 200, 200, 200]);
+  },
+);
 
 test('the scans of an account take no turns from its pages, lists and files, whoever else requests pages', async () => {
   const { headers, held, release } = service.hold(isCount);
@@ -183,12 +205,18 @@ test('the scans of an account take no turns from its pages, lists and files, who
 
 test('the codebook of a workbook is held, and counted, while the workbook is sent', async () => {
   const survey = await createQuestions('x'.repeat(130));
-  /** Starts as many workbooks as an account can have. @returns the status of another codebook meanwhile */
+  /**
+   * Starts as many workbooks as an account can have. @returns the status of another codebook
+   * meanwhile
+   */
   const statusBeside = async (codebook: boolean) => {
     const { headers, release } = service.hold(isLaterPage);
     const path = `/responses/xlsx${query({ survey: survey.name, codebook: String(codebook) })}`;
     const workbooks = await Promise.all(times(4, (i) => begin(path, accountOf(i).key, headers)));
-    const codebookBeside = await begin(`/responses/questions${query({ survey: survey.name })}`, accountOf(0).key);
+    const codebookBeside = await begin(
+      `/responses/questions${query({ survey: survey.name })}`,
+      accountOf(0).key,
+    );
     release();
     for (const response of [...workbooks, codebookBeside]) await readExport(response);
     return codebookBeside.statusCode;
@@ -203,13 +231,17 @@ describe('exports that are not read', () => {
     const { name, account } = bulk;
     const { key } = account;
     const path = `/responses/csv${query({ survey: name })}`;
-    for (let i = 0; i < 5; i++) expect((await fetchApi(path, { key, method: 'HEAD' })).status).toBe(200);
+    for (let i = 0; i < 5; i++)
+      expect((await fetchApi(path, { key, method: 'HEAD' })).status).toBe(200);
     service.proxy.inject((exchange) => {
-      if (exchange.query.includes('question_text')) exchange.reply(400, '{"message":"no","code":"42P01"}');
+      if (exchange.query.includes('question_text'))
+        exchange.reply(400, '{"message":"no","code":"42P01"}');
     });
     for (let i = 0; i < 5; i++) expect((await fetchApi(path, { key })).status).toBe(500);
     service.proxy.inject();
-    await Promise.all(times(100, (i) => open(path, { key, signal: AbortSignal.timeout(i) }).catch(() => {})));
+    await Promise.all(
+      times(100, (i) => open(path, { key, signal: AbortSignal.timeout(i) }).catch(() => {})),
+    );
     // The runtime notices only after some time that they have left.
     const statuses = async () => {
       const begun = await Promise.all(times(4, () => exported(bulk)));
@@ -234,16 +266,23 @@ describe('exports that are not read', () => {
     expect(status).toBe(200);
     const large = await createSurvey(other.account);
     await addResponses(large, [{ response: 'x'.repeat(8_500_000) }]);
-    expect((await page({})(large)).status).toBe(200); // with the pages ahead, there would be no memory for it
+    // with the pages ahead, there would be no memory for it
+    expect((await page({})(large)).status).toBe(200);
     const { complete, bytes } = await readExport(response);
-    expect({ complete, same: bytes.equals(await copyResponses(bulk)) }).toEqual({ complete: true, same: true });
+    expect({ complete, same: bytes.equals(await copyResponses(bulk)) }).toEqual({
+      complete: true,
+      same: true,
+    });
   });
 
   test('are aborted after 5 minutes, and pages after 10 seconds', async () => {
     const { name } = await largeAnswers();
     const failures = () => eventsIn(service.stack.worker, 'export failed').length;
     const before = failures();
-    const jsonPage = await begin(`/responses${query({ survey: name, pageSize: 5461 })}`, accountOf(0).key);
+    const jsonPage = await begin(
+      `/responses${query({ survey: name, pageSize: 5461 })}`,
+      accountOf(0).key,
+    );
     const { status, response } = await exported(bulk);
     expect(status).toBe(200);
     await expect.poll(failures, { interval: 500 }).toBe(before + 1);

@@ -8,8 +8,8 @@ import { useStack } from '../support/stack-address.ts';
 import { startStack } from '../support/stack.ts';
 
 /*
- * The memory that requests hold, measured as what is left of the Worker's objects and buffers after a garbage collection. The
- * benchmark measures the process, which also has garbage.
+ * The memory that requests hold, measured as what is left of the Worker's objects and buffers after
+ * a garbage collection. The benchmark measures the process, which also has garbage.
  */
 
 const ACCOUNTS = 12;
@@ -36,8 +36,12 @@ async function addFormVersions(of: TestAccount, count: number): Promise<void> {
 }
 
 await Promise.all([
-  ...accounts.slice(0, 3).map((one) => addSurvey(one, 'large', 40, { response: `repeat('x', 600000)` })),
-  ...accounts.slice(0, 3).map((one) => addSurvey(one, 'escaped', 1000, { response: `repeat(chr(1), 8000)` })),
+  ...accounts
+    .slice(0, 3)
+    .map((one) => addSurvey(one, 'large', 40, { response: `repeat('x', 600000)` })),
+  ...accounts
+    .slice(0, 3)
+    .map((one) => addSurvey(one, 'escaped', 1000, { response: `repeat(chr(1), 8000)` })),
   addSurvey(account(0), 'long', 900, { response: `repeat('x', 16384)` }),
   addSurvey(account(0), 'participant', 260_000, {
     userid: `'u'`,
@@ -48,7 +52,8 @@ await Promise.all([
 ]);
 for (const [i, one] of accounts.entries()) await addFormVersions(one, i === 0 ? 200 : 40);
 
-const of = (survey: string, more: Record<string, string | number> = {}) => query({ survey, ...more });
+const of = (survey: string, more: Record<string, string | number> = {}) =>
+  query({ survey, ...more });
 
 /** A request of each kind. Their number has no divisor in common with that of the accounts. */
 const kinds = [
@@ -65,11 +70,29 @@ const kinds = [
 ];
 
 /** So many requests of these paths in turn, by so many accounts, whose clients read or do not. */
-const cases: [what: string, count: number, paths: readonly string[], users: number, isRead: boolean][] = [
+const cases: [
+  what: string,
+  count: number,
+  paths: readonly string[],
+  users: number,
+  isRead: boolean,
+][] = [
   ['ten lists of surveys of 20 MB', 10, ['/surveys'], 1, true],
-  ['ten files of form versions of 20 MB, not read', 10, [`/responses/form-data${of('mixed')}`], 1, false],
+  [
+    'ten files of form versions of 20 MB, not read',
+    10,
+    [`/responses/form-data${of('mixed')}`],
+    1,
+    false,
+  ],
   ['20 pages of 25 answers of 600 KB, not read', 20, [`/responses${of('large')}`], 1, false],
-  ['12 pages of 900 answers of 16 KB, not read', 12, [`/responses${of('long', { pageSize: 900 })}`], 1, false],
+  [
+    '12 pages of 900 answers of 16 KB, not read',
+    12,
+    [`/responses${of('long', { pageSize: 900 })}`],
+    1,
+    false,
+  ],
   [
     'two wide files of a participant with 260,000 answers, not read',
     2,

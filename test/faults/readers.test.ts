@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { copyResponses, createAccount, createBulkSurvey, sql, withClient } from '../support/data.ts';
+import {
+  copyResponses,
+  createAccount,
+  createBulkSurvey,
+  sql,
+  withClient,
+} from '../support/data.ts';
 import { untilBlocked } from '../support/database.ts';
 import { beginExport, decompress, readExport } from '../support/export.ts';
 import { lineOf } from '../support/request-log.ts';
@@ -10,7 +16,10 @@ import { FEW_RETRIES, isLaterPage, startFaultyService } from './service.ts';
 
 const service = await startFaultyService();
 
-/** Of text that hardly compresses: more than sockets and the pages read ahead can hold, even as gzip. */
+/**
+ * Of text that hardly compresses: more than sockets and the pages read ahead can hold, even as
+ * gzip.
+ */
 const ROWS = 9_000;
 const GZIP = { 'Accept-Encoding': 'gzip' };
 const random = `(select string_agg(encode(sha512((n || ' ' || i)::bytea), 'base64'), '') from generate_series(1, 22) i)`;
@@ -30,7 +39,8 @@ async function requestsWhenQuiet(): Promise<number> {
   for (;;) {
     const { requests } = service.proxy;
     await sleep(1000);
-    if (requests === service.proxy.requests && (await runningQueries()).length === 0) return requests;
+    if (requests === service.proxy.requests && (await runningQueries()).length === 0)
+      return requests;
   }
 }
 
@@ -58,8 +68,8 @@ test('a client that disconnects ends the running query', async () => {
   await withClient(async (client) => {
     await client.query('begin');
     let locking: Promise<unknown> | undefined;
-    // Every query from the second page on waits for the lock. The page stays unread, so that the client disconnects with a TCP
-    // reset: workerd notices a FIN only at its next write.
+    // Every query from the second page on waits for the lock. The page stays unread, so that the
+    // client disconnects with a TCP reset: workerd notices a FIN only at its next write.
     service.proxy.inject(async (exchange) => {
       if (locking || isLaterPage(exchange))
         await (locking ??= client.query('lock table responses in access exclusive mode'));

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { type Page, errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
-import { addResponses, createAccount, createBulkSurvey, createSurvey, sql } from '../support/data.ts';
+import {
+  addResponses,
+  createAccount,
+  createBulkSurvey,
+  createSurvey,
+  sql,
+} from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { type RequestLine, eventsIn, lineOf, untilLogged } from '../support/request-log.ts';
@@ -42,15 +48,19 @@ const bulk = await createBulkSurvey(paged.account, {
   columns: { response: `repeat('x', 4000)` },
 });
 for (const { account } of [survey, paged]) await fetchApi('/surveys', account); // caches the keys
-const [{ id: keyId } = { id: '' }] = await sql<{ id: string }>('select id from api_keys where userid = $1', [
-  survey.account.id,
-]);
+const [{ id: keyId } = { id: '' }] = await sql<{ id: string }>(
+  'select id from api_keys where userid = $1',
+  [survey.account.id],
+);
 
 /** Does something that sends one request. @returns its log line */
 const logged = <T>(work: () => Promise<T>) => lineOf(service.stack.worker, work);
 
 /** Sends a request. @returns its log line, its response and its number of SQL requests */
-async function fetchLogged(path: string, options: Parameters<typeof fetchApi>[1] = { key: survey.account.key }) {
+async function fetchLogged(
+  path: string,
+  options: Parameters<typeof fetchApi>[1] = { key: survey.account.key },
+) {
   service.proxy.inject();
   const { line, result: response } = await logged(() => fetchService(path, options));
   expect(line.requestId).toBe(response.headers.get('X-Request-Id'));
@@ -70,8 +80,16 @@ test.each([
   ['/responses/ndjson', {}, (text: string) => text.split('\n').length - 1],
   ['/responses/form-data', {}, countRecords],
   ['/responses/questions', { format: 'csv' }, countRecords],
-  ['/responses/summary', {}, (text: string) => (JSON.parse(text) as { days: unknown[] }).days.length],
-  ['/responses/digests', {}, (text: string) => (JSON.parse(text) as { digests: unknown[] }).digests.length],
+  [
+    '/responses/summary',
+    {},
+    (text: string) => (JSON.parse(text) as { days: unknown[] }).days.length,
+  ],
+  [
+    '/responses/digests',
+    {},
+    (text: string) => (JSON.parse(text) as { digests: unknown[] }).digests.length,
+  ],
 ])(
   'a request for %s %j is logged with its rows, bytes and SQL requests, and with HEAD without rows',
   async (path, parameters, rows) => {
@@ -95,9 +113,19 @@ test.each([
     });
     expect(line.sqlRequests).toBeGreaterThan(0);
     expect(line.durationMs).toBeLessThan(60_000);
-    const head = await fetchLogged(api(path, parameters), { key: survey.account.key, method: 'HEAD' });
+    const head = await fetchLogged(api(path, parameters), {
+      key: survey.account.key,
+      method: 'HEAD',
+    });
     const [method, sqlRequests] = ['HEAD', head.requests];
-    expect(head.line).toMatchObject({ method, route: line.route, status: 200, rows: 0, bytes: 0, sqlRequests });
+    expect(head.line).toMatchObject({
+      method,
+      route: line.route,
+      status: 200,
+      rows: 0,
+      bytes: 0,
+      sqlRequests,
+    });
   },
 );
 
@@ -105,14 +133,23 @@ test.each([
   ['a full page', api('/responses'), 2],
   ['an empty page', api('/responses', { since: '2030-01-01' }), 3],
   ['the surveys', '/api/v1/surveys', 1],
-])('304 of %s is logged without rows, and takes no more SQL requests than a first request', async (_, path, most) => {
-  const first = await fetchLogged(path);
-  expect(first.line).toMatchObject({ status: 200, sqlRequests: most });
-  const headers = { 'If-None-Match': first.response.headers.get('ETag') ?? '' };
-  const { line, requests } = await fetchLogged(path, { key: survey.account.key, headers });
-  expect(line).toMatchObject({ status: 304, rows: 0, bytes: 0, sqlRequests: most, end: 'complete' });
-  expect(requests).toBe(most);
-});
+])(
+  '304 of %s is logged without rows, and takes no more SQL requests than a first request',
+  async (_, path, most) => {
+    const first = await fetchLogged(path);
+    expect(first.line).toMatchObject({ status: 200, sqlRequests: most });
+    const headers = { 'If-None-Match': first.response.headers.get('ETag') ?? '' };
+    const { line, requests } = await fetchLogged(path, { key: survey.account.key, headers });
+    expect(line).toMatchObject({
+      status: 304,
+      rows: 0,
+      bytes: 0,
+      sqlRequests: most,
+      end: 'complete',
+    });
+    expect(requests).toBe(most);
+  },
+);
 
 const PREFLIGHT = {
   method: 'OPTIONS',
@@ -130,12 +167,24 @@ test.each<[path: string, status: number, route: string | null, hasKey: boolean, 
   ['/api/v1/surveys', 401, '/api/v1/surveys', false],
   ['/api/v1/surveys', 405, '/api/v1/surveys', true, { method: 'POST' }],
   ['/api/v1/responses?survey=none', 500, '/api/v1/responses', true],
-])('%s with status %i is logged without rows', async (path, status, route, hasKey, options = {}) => {
-  const { line, response } = await fetchLogged(path, { ...options, ...(hasKey ? { key: survey.account.key } : {}) });
-  expect(line).toMatchObject({ status, route, rows: 0, bytes: response.bytes.length, end: 'complete' });
-  const known = { accountId: survey.account.id, keyId, keyCache: 'hit' };
-  expect(line).toMatchObject(hasKey ? known : { accountId: null, keyId: null, keyCache: null });
-});
+])(
+  '%s with status %i is logged without rows',
+  async (path, status, route, hasKey, options = {}) => {
+    const { line, response } = await fetchLogged(path, {
+      ...options,
+      ...(hasKey ? { key: survey.account.key } : {}),
+    });
+    expect(line).toMatchObject({
+      status,
+      route,
+      rows: 0,
+      bytes: response.bytes.length,
+      end: 'complete',
+    });
+    const known = { accountId: survey.account.id, keyId, keyCache: 'hit' };
+    expect(line).toMatchObject(hasKey ? known : { accountId: null, keyId: null, keyCache: null });
+  },
+);
 
 test('the page is not found if the variable PAGE is off, and the reference still is', async () => {
   expect((await fetchService('/docs')).status).toBe(200);
@@ -156,7 +205,13 @@ test('an export is logged with its rows and retries', async () => {
   });
   const { line, result } = await logged(async () => readExport(await beginExport(paged)));
   const [bytes, sqlRequests] = [result.bytes.length, service.proxy.requests];
-  expect(line).toMatchObject({ rows: PAGED_ROWS, bytes, retries: faults, sqlRequests, end: 'complete' });
+  expect(line).toMatchObject({
+    rows: PAGED_ROWS,
+    bytes,
+    retries: faults,
+    sqlRequests,
+    end: 'complete',
+  });
   expect(faults).toBe(3);
 });
 
@@ -183,7 +238,8 @@ describe('an export whose client disconnects', () => {
       response.socket.resetAndDestroy();
     });
     expect(line).toMatchObject({ route: '/api/v1/responses/csv', status: 200, end: 'client left' });
-    expect(line.bytes).toBeGreaterThan(received - WRITE_BYTES); // a write counts when all of it has been taken
+    // a write counts when all of it has been taken
+    expect(line.bytes).toBeGreaterThan(received - WRITE_BYTES);
     expect(line.bytes).toBeLessThan(4000 * BULK_ROWS);
     expect(line).not.toHaveProperty('reason');
     expect(line.rows).toBeLessThan(BULK_ROWS); // they count when their page is complete
@@ -192,7 +248,8 @@ describe('an export whose client disconnects', () => {
   test('before the first byte is logged', async () => {
     const address = query({ survey: bulk.name });
     const { key } = bulk.account;
-    await fetchApi(`/responses${address}`, { key }); // the survey and its first page are requested at once
+    // the survey and its first page are requested at once
+    await fetchApi(`/responses${address}`, { key });
     service.proxy.inject((exchange) => {
       if (exchange.query.includes('from responses')) exchange.hang();
     });
@@ -205,8 +262,15 @@ describe('an export whose client disconnects', () => {
       await expect.poll(() => service.proxy.requests).toBe(2);
       client.resetAndDestroy();
     });
-    expect(line).toMatchObject({ status: null, rows: 0, bytes: 0, sqlRequests: 2, end: 'client left' });
-    expect(eventsIn(service.stack.worker, 'request failed')).toHaveLength(failures); // the service did not fail
+    expect(line).toMatchObject({
+      status: null,
+      rows: 0,
+      bytes: 0,
+      sqlRequests: 2,
+      end: 'client left',
+    });
+    // the service did not fail
+    expect(eventsIn(service.stack.worker, 'request failed')).toHaveLength(failures);
   });
 });
 
@@ -224,7 +288,9 @@ describe('an export that fails', () => {
       service.proxy.inject((exchange) => {
         if (exchange.index >= 6) fault(exchange);
       });
-      const { line, result } = await logged(async () => readExport(await beginExport(paged, { headers: FEW_RETRIES })));
+      const { line, result } = await logged(async () =>
+        readExport(await beginExport(paged, { headers: FEW_RETRIES })),
+      );
       const { complete, bytes } = result;
       expect(complete).toBe(false);
       const isDefect = reason === 'database: defect';
@@ -247,7 +313,8 @@ describe('an export that fails', () => {
     expect(line).toMatchObject({ status: 200, retries: 1, end: 'failed' });
   });
 
-  const fetchCsv = () => fetchApi(`/responses/csv${query({ survey: paged.name })}`, { key: paged.account.key });
+  const fetchCsv = () =>
+    fetchApi(`/responses/csv${query({ survey: paged.name })}`, { key: paged.account.key });
 
   test('before the first byte gets 503, and is logged with its retries, without a stack', async () => {
     service.proxy.inject((exchange) => exchange.reset());
@@ -261,9 +328,14 @@ describe('an export that fails', () => {
     const { sqlRequests } = line; // for the form versions and for the first page
     expect(line).toMatchObject({ status: 503, retries: sqlRequests - 2, rows: 0, end: 'complete' });
     expect(line.bytes).toBe(result.bytes.length);
-    // When one of the two gives up, the last request for the other is aborted, perhaps before it has arrived.
+    // When one of the two gives up, the last request for the other is aborted, perhaps before it
+    // has arrived.
     expect([0, 1]).toContain(sqlRequests - service.proxy.requests);
-    const details = { event: 'request failed', requestId: line.requestId, error: expect.any(String) };
+    const details = {
+      event: 'request failed',
+      requestId: line.requestId,
+      error: expect.any(String),
+    };
     expect(detailsOf('request failed', line)).toEqual([details]);
   });
 
@@ -286,9 +358,17 @@ test('no log line has a key, its hash, an e-mail address, a survey’s name or a
   await fetchApi('/surveys', { key: unknown });
   service.proxy.inject((exchange) => exchange.reply(200, `[${ANSWER}]`));
   const paths = ['/responses', '/responses/csv', '/responses/summary', '/responses/digests'];
-  const responses = paths.map((path) => fetchApi(path + query({ survey: name, userid: USER }), account));
+  const responses = paths.map((path) =>
+    fetchApi(path + query({ survey: name, userid: USER }), account),
+  );
   await withoutRetries(Promise.all(responses));
   await untilLogged(worker);
-  const secrets = [account.key, await hashApiKey(account.key), unknown, await hashApiKey(unknown), account.email];
+  const secrets = [
+    account.key,
+    await hashApiKey(account.key),
+    unknown,
+    await hashApiKey(unknown),
+    account.email,
+  ];
   for (const secret of [...secrets, name, ANSWER, USER]) expect(worker.log()).not.toContain(secret);
 });

@@ -4,7 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { type ApiResponse, type Page, errorBody, fetchApi, query } from '../support/api.ts';
-import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import {
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createSurvey,
+} from '../support/data.ts';
 import { beginExport, open, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { wideCsv } from '../support/wide.ts';
@@ -39,7 +45,8 @@ test('an export whose results are limited after its first page is complete, and 
   const rows = Array.from({ length: 120 }, (_, i) => ({
     form: i % 3,
     question_ref: `q${1000 + Math.floor(i / 3)}`,
-    response: 'x'.repeat(i === 0 ? 4_000_000 : 20), // the export expects large rows, and plans pages of some 40
+    // the export expects large rows, and plans pages of some 40
+    response: 'x'.repeat(i === 0 ? 4_000_000 : 20),
   }));
   await addResponses(tied, rows);
   const pages: string[] = [];
@@ -54,8 +61,12 @@ test('an export whose results are limited after its first page is complete, and 
 
 /** A page of JSON that takes several SQL results is streamed. */
 const fetchStreamed = (pageSize: number, method = 'GET') =>
-  fetchApi(`/responses${query({ survey: survey.name, pageSize, order: 'desc' })}`, { key: account.key, method });
-const linkedCursor = ({ headers }: ApiResponse) => /[?&]after=([\w-]+)>/.exec(headers.get('Link') ?? '')?.[1];
+  fetchApi(`/responses${query({ survey: survey.name, pageSize, order: 'desc' })}`, {
+    key: account.key,
+    method,
+  });
+const linkedCursor = ({ headers }: ApiResponse) =>
+  /[?&]after=([\w-]+)>/.exec(headers.get('Link') ?? '')?.[1];
 
 test('a page of JSON has pageSize rows if SQL results are limited to 3 rows, and links to the next', async () => {
   service.limitRows(3);
@@ -74,9 +85,12 @@ test('a page of JSON is aborted if it does not end where its link begins', async
   service.proxy.inject(async (exchange) => {
     if (!isPage(exchange)) return;
     if (limitOf(exchange) > 3) exchange.reply(507, TOO_LARGE);
-    else if (++pages === 3) await addResponses(changing, [{ userid: 'u2', question_ref: 'q2, stored late' }]);
+    else if (++pages === 3)
+      await addResponses(changing, [{ userid: 'u2', question_ref: 'q2, stored late' }]);
   });
-  const response = await open(`/responses${query({ survey: changing.name, pageSize: 15 })}`, { key: account.key });
+  const response = await open(`/responses${query({ survey: changing.name, pageSize: 15 })}`, {
+    key: account.key,
+  });
   expect(response.headers['link']).toBeDefined();
   expect((await readExport(response)).complete).toBe(false);
   expect(pages).toBeGreaterThan(3);
@@ -99,10 +113,15 @@ test('a page of JSON takes few requests, even if its first row is larger than al
   const names = Array.from({ length: 200 }, (_, i) => `q${1000 + i}`);
   await addResponses(
     mixed,
-    names.map((name, i) => ({ question_ref: name, response: 'x'.repeat(i === 0 ? 17_000_000 : 8000) })),
+    names.map((name, i) => ({
+      question_ref: name,
+      response: 'x'.repeat(i === 0 ? 17_000_000 : 8000),
+    })),
   );
   service.proxy.inject();
-  const response = await fetchApi(`/responses${query({ survey: mixed.name, pageSize: 200 })}`, { key: account.key });
+  const response = await fetchApi(`/responses${query({ survey: mixed.name, pageSize: 200 })}`, {
+    key: account.key,
+  });
   const { responses } = JSON.parse(response.text) as Page;
   expect(responses.map((row) => row['question_ref'])).toEqual(names);
   expect(service.proxy.requests).toBeLessThan(40);
@@ -112,7 +131,11 @@ test('a row larger than a page may be, among small ones, is exported', async () 
   const large = await createSurvey(account, undefined, 2);
   await addResponses(large, [
     ...Array.from({ length: 600 }, (_, i) => ({ form: i % 2, question_ref: `q${i}` })),
-    { question_ref: 'large', timestamp: '2026-03-01T00:03:43.770048Z', response: 'x,"\n€'.repeat(700_000) },
+    {
+      question_ref: 'large',
+      timestamp: '2026-03-01T00:03:43.770048Z',
+      response: 'x,"\n€'.repeat(700_000),
+    },
     { question_ref: 'after', timestamp: '2026-03-02T00:00:00Z' },
   ]);
   expect(await isExported(large)).toBe(true);
@@ -121,18 +144,30 @@ test('a row larger than a page may be, among small ones, is exported', async () 
 test('a participant who does not fit in memory breaks off a wide file, after all earlier participants', async () => {
   const large = await createSurvey(account);
   await addResponses(large, [
-    ...Array.from({ length: 600 }, (_, i) => ({ userid: `a${i}`, question_ref: 'q0', response: 'x'.repeat(1000) })),
-    ...Array.from({ length: 9 }, (_, i) => ({ userid: 'b', question_ref: `q${i}`, response: 'x'.repeat(2_000_000) })),
+    ...Array.from({ length: 600 }, (_, i) => ({
+      userid: `a${i}`,
+      question_ref: 'q0',
+      response: 'x'.repeat(1000),
+    })),
+    ...Array.from({ length: 9 }, (_, i) => ({
+      userid: 'b',
+      question_ref: `q${i}`,
+      response: 'x'.repeat(2_000_000),
+    })),
     { userid: 'c', question_ref: 'q0' },
   ]);
-  const { complete, bytes } = await readExport(await beginExport(large, { parameters: { layout: 'wide' } }));
+  const { complete, bytes } = await readExport(
+    await beginExport(large, { parameters: { layout: 'wide' } }),
+  );
   expect(complete).toBe(false);
   expect(bytes.length).toBeGreaterThan(500_000);
   expect(String(bytes)).not.toMatch(/^[bc],/m);
 
   const path = `/responses/csv${query({ survey: large.name, layout: 'wide', question_ref: 'q0' })}`;
   const narrowed = await fetchApi(path, { key: account.key });
-  expect(narrowed.text === (await wideCsv(large, ({ question_ref }) => question_ref === 'q0'))).toBe(true);
+  expect(
+    narrowed.text === (await wideCsv(large, ({ question_ref }) => question_ref === 'q0')),
+  ).toBe(true);
 });
 
 test('a wide file whose first response has more than 16 MiB gets 400', async () => {

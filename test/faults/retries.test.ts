@@ -33,7 +33,10 @@ service.proxy.inject((exchange) =>
 await readExport(await beginExport(await createPagedSurvey()));
 service.proxy.inject();
 
-/** SQL requests of an export at least. There are more if its client is slow: pages are then read again. */
+/**
+ * SQL requests of an export at least. There are more if its client is slow: pages are then read
+ * again.
+ */
 const REQUESTS = 9;
 /** Those of the script `chaos` that a retry overcomes. */
 const faults = [...passing, ...lies];
@@ -41,7 +44,9 @@ const others = { earlier: foreign, foreign, unaltered: () => {} };
 
 const PARTS = Array.from({ length: Math.ceil(faults.length / REQUESTS) }, (_, part) => part);
 
-test.each(PARTS.map((part) => [part % 2 === 0 ? ('long' as const) : ('wide' as const), part] as const))(
+test.each(
+  PARTS.map((part) => [part % 2 === 0 ? ('long' as const) : ('wide' as const), part] as const),
+)(
   'a %s export has the same bytes if each of its requests first meets another fault: part %i of the faults',
   async (layout, part) => {
     const isFirstAttempt = firstAttempts();
@@ -52,7 +57,9 @@ test.each(PARTS.map((part) => [part % 2 === 0 ? ('long' as const) : ('wide' as c
       const fault = faults[position++ % faults.length];
       return fault?.inject(exchange, random, others);
     });
-    const { complete, bytes } = await readExport(await beginExport(survey, { parameters: { layout } }));
+    const { complete, bytes } = await readExport(
+      await beginExport(survey, { parameters: { layout } }),
+    );
     expect({ complete, same: bytes.equals(files[layout]) }).toEqual({ complete: true, same: true });
     expect(position).toBeGreaterThanOrEqual((part + 1) * REQUESTS);
   },
@@ -79,18 +86,22 @@ describe('a permanent failure', () => {
     ],
   ];
 
-  test.each(permanent)('breaks off the transfer of a %s file after the first byte: %s', async (layout, _, fault) => {
-    service.proxy.inject((exchange) => {
-      if (exchange.index >= 5) fault(exchange);
-    });
-    const response = await beginExport(survey, { parameters: { layout }, headers: FEW_RETRIES });
-    expect(response.statusCode).toBe(200);
-    const { complete, bytes } = await readExport(response);
-    expect(complete).toBe(false);
-    expect(bytes.length).toBeGreaterThan(100);
-    expect(bytes.length).toBeLessThan(files[layout].length);
-    expect(files[layout].subarray(0, bytes.length).equals(bytes)).toBe(true); // the file contains no error message
-  });
+  test.each(permanent)(
+    'breaks off the transfer of a %s file after the first byte: %s',
+    async (layout, _, fault) => {
+      service.proxy.inject((exchange) => {
+        if (exchange.index >= 5) fault(exchange);
+      });
+      const response = await beginExport(survey, { parameters: { layout }, headers: FEW_RETRIES });
+      expect(response.statusCode).toBe(200);
+      const { complete, bytes } = await readExport(response);
+      expect(complete).toBe(false);
+      expect(bytes.length).toBeGreaterThan(100);
+      expect(bytes.length).toBeLessThan(files[layout].length);
+      // the file contains no error message
+      expect(files[layout].subarray(0, bytes.length).equals(bytes)).toBe(true);
+    },
+  );
 
   function withoutLastRow(body: Buffer): string {
     const result = JSON.parse(body.toString()) as SqlResult;
@@ -99,7 +110,9 @@ describe('a permanent failure', () => {
   }
 
   const paths = ['/surveys'].concat(
-    ['', '/csv', '/form-data', '/questions', '/summary', '/digests'].map((path) => `/responses${path}`),
+    ['', '/csv', '/form-data', '/questions', '/summary', '/digests'].map(
+      (path) => `/responses${path}`,
+    ),
   );
 
   test.each([
@@ -114,13 +127,24 @@ describe('a permanent failure', () => {
       else exchange.reply(status, body);
     });
     const responses = paths.map((path) =>
-      fetchApi(path + query({ survey: survey.name }), { key: survey.account.key, headers: { 'If-None-Match': '*' } }),
+      fetchApi(path + query({ survey: survey.name }), {
+        key: survey.account.key,
+        headers: { 'If-None-Match': '*' },
+      }),
     );
     const message = 'The database cannot be reached at the moment. Please try again shortly.';
-    for (const { status: received, headers, text } of await withoutRetries(Promise.all(responses))) {
+    for (const { status: received, headers, text } of await withoutRetries(
+      Promise.all(responses),
+    )) {
       const named = ['X-Error-Code', 'Retry-After'].map((name) => headers.get(name));
-      expect([received, ...named, text]).toEqual([503, 'database_unavailable', '5', errorBody(message)]);
+      expect([received, ...named, text]).toEqual([
+        503,
+        'database_unavailable',
+        '5',
+        errorBody(message),
+      ]);
     }
-    expect(service.proxy.requests > 2 * paths.length).toBe(isRetried); // each sends one or two at first
+    // each sends one or two at first
+    expect(service.proxy.requests > 2 * paths.length).toBe(isRetried);
   });
 });

@@ -33,7 +33,10 @@ export async function startFaultyService(options: Omit<StackOptions, 'startProxy
     proxy,
     stack,
 
-    /** Holds the queries of requests with these headers that `applies` is true for, until `release` or the end of the test. */
+    /**
+     * Holds the queries of requests with these headers that `applies` is true for, until `release`
+     * or the end of the test.
+     */
     hold(applies: (exchange: Exchange) => boolean) {
       const trial = randomUUID();
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -50,7 +53,10 @@ export async function startFaultyService(options: Omit<StackOptions, 'startProxy
       return { headers: { 'Test-Trial': trial }, held: () => held, release };
     },
 
-    /** Refuses results of responses of more than so many rows. @returns the pages that were not refused, as they arrive */
+    /**
+     * Refuses results of responses of more than so many rows. @returns the pages that were not
+     * refused, as they arrive
+     */
     limitRows(most: number): Exchange[] {
       const pages: Exchange[] = [];
       proxy.inject((exchange) => {
@@ -64,7 +70,8 @@ export async function startFaultyService(options: Omit<StackOptions, 'startProxy
 }
 
 /** Moves the Worker's clock. */
-export const forward = (ms: number) => fetch(origin(), { headers: { 'Test-Clock-Forward': String(ms) } });
+export const forward = (ms: number) =>
+  fetch(origin(), { headers: { 'Test-Clock-Forward': String(ms) } });
 
 /** More than the retries of a request take, those of an export excepted. */
 const RETRIES_MS = 25_000;
@@ -72,7 +79,10 @@ const RETRIES_MS = 25_000;
 /** Moves the Worker's clock by {@link RETRIES_MS}. */
 export const endRetries = () => forward(RETRIES_MS);
 
-/** Waits for responses, and ends the retries of their requests every second: requests of an account take turns, so some begin late. */
+/**
+ * Waits for responses, and ends the retries of their requests every second: requests of an account
+ * take turns, so some begin late.
+ */
 export async function withoutRetries<T>(responses: Promise<T>): Promise<T> {
   const pending = {};
   while ((await Promise.race([responses, sleep(1000, pending)])) === pending) await endRetries();
@@ -80,11 +90,16 @@ export async function withoutRetries<T>(responses: Promise<T>): Promise<T> {
 }
 
 /** Recognises queries of responses, of either layout. */
-export const isPage = ({ query }: Exchange): boolean => /question_text|select userid, parent_surveyid/.test(query);
+export const isPage = ({ query }: Exchange): boolean =>
+  /question_text|select userid, parent_surveyid/.test(query);
 
-export const limitOf = (exchange: Exchange): number => Number(exchange.params[limitIndex(exchange)]);
+export const limitOf = (exchange: Exchange): number =>
+  Number(exchange.params[limitIndex(exchange)]);
 
-/** Recognises an export's pages after the first, which has 500 rows and decides the status. Codebooks have no limit. */
+/**
+ * Recognises an export's pages after the first, which has 500 rows and decides the status.
+ * Codebooks have no limit.
+ */
 export const isLaterPage = (exchange: Exchange): boolean =>
   exchange.query.includes('question_text') && limitOf(exchange) > 0 && limitOf(exchange) !== 500;
 
@@ -92,7 +107,8 @@ export const isLaterPage = (exchange: Exchange): boolean =>
 export function firstAttempts(): (exchange: Exchange) => boolean {
   const seen = new Set<string>();
   return ({ query, params }) => {
-    const statement = query.replaceAll(/\br[\da-f]{32}\b/g, ''); // without the name of its result, which each attempt has of its own
+    // without the name of its result, which each attempt has of its own
+    const statement = query.replaceAll(/\br[\da-f]{32}\b/g, '');
     return seen.size < seen.add(JSON.stringify([statement, params])).size;
   };
 }
@@ -101,8 +117,8 @@ export function firstAttempts(): (exchange: Exchange) => boolean {
 export const PAGED_ROWS = 3000;
 
 /**
- * Creates a survey whose export takes nine SQL requests, although it is small: the first response is as large as a page of the
- * export, which therefore expects large rows and reads few at a time.
+ * Creates a survey whose export takes nine SQL requests, although it is small: the first response
+ * is as large as a page of the export, which therefore expects large rows and reads few at a time.
  */
 export async function createPagedSurvey(): Promise<TestSurvey> {
   const survey = await createSurvey(await createAccount(), undefined, 4);

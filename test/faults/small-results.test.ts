@@ -18,7 +18,11 @@ test('a page without memory at the moment is read with fewer rows if it is large
   const taken = await lease.acquire(memory, memory.roomFor('account') - 1000, signal);
   const encode = csvEncoder({ columns: 1, keyColumns: [] });
   const read = (characters: number) =>
-    db.page({ text: sql`select repeat('x', ${characters}::int)` }, { signal, canBeSmaller: true }, encode);
+    db.page(
+      { text: sql`select repeat('x', ${characters}::int)` },
+      { signal, canBeSmaller: true },
+      encode,
+    );
 
   await expect(read(100_000)).rejects.toMatchObject({ kind: 'too-large' });
   const small = read(4000);

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type Page, fetchApi, query } from '../support/api.ts';
-import { type TestSurvey, addResponses, copyResponses, createAccount, createBulkSurvey } from '../support/data.ts';
+import {
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createBulkSurvey,
+} from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { createPagedSurvey, isPage, limitOf, startFaultyService } from './service.ts';
@@ -31,9 +37,13 @@ const fetchPage = (parameters: Record<string, string>, headers: Record<string, s
     key: survey.account.key,
     headers,
   });
-const timesOf = ({ text }: { text: string }) => (JSON.parse(text) as Page).responses.map((row) => row['timestamp']);
+const timesOf = ({ text }: { text: string }) =>
+  (JSON.parse(text) as Page).responses.map((row) => row['timestamp']);
 
-/** Exports with parameters. @returns the lines, of which the last is empty, and the queries that it took */
+/**
+ * Exports with parameters. @returns the lines, of which the last is empty, and the queries that it
+ * took
+ */
 async function exportOf(of: TestSurvey, parameters: Record<string, string>) {
   const queries: Exchange[] = [];
   service.proxy.inject((exchange) => void queries.push(exchange));
@@ -50,7 +60,9 @@ describe('a page', () => {
     expect(timesOf(await fetchPage({ question_ref: 'rare' }))).toEqual(RARE.slice(0, 25));
     const backwards = await fetchPage({ question_ref: 'question_3', order: 'desc', pageSize: '7' });
     const last = whole.filter((line) => line.includes(',question_3,')).slice(-7);
-    expect(timesOf(backwards).toReversed()).toEqual(last.map((line) => /2026-03[^,]*Z/.exec(line)?.[0]));
+    expect(timesOf(backwards).toReversed()).toEqual(
+      last.map((line) => /2026-03[^,]*Z/.exec(line)?.[0]),
+    );
     expect(timesOf(await fetchPage({ question_ref: 'none' }))).toEqual([]);
   });
 
@@ -63,7 +75,9 @@ describe('a page', () => {
     const waiting = ['none', 'rare'].map((question_ref) => fetchPage({ question_ref }, headers));
 
     expect(timesOf(await fetchPage({ question_ref: 'question_3' }, headers))).toHaveLength(25);
-    expect(timesOf(await fetchPage({ question_ref: 'rare', after, pageSize: '100' }, headers))).toEqual(RARE);
+    expect(
+      timesOf(await fetchPage({ question_ref: 'rare', after, pageSize: '100' }, headers)),
+    ).toEqual(RARE);
     expect(timesOf(await fetchPage({ question_ref: 'none', after }, headers))).toEqual([]);
     expect(held()).toBe(2); // the other scans wait
     release();
@@ -103,7 +117,9 @@ describe('an export', () => {
 
   test('whose windows take several SQL results has all its rows, and no bounded page after the first', async () => {
     const pages = service.limitRows(500);
-    const { bytes } = await readExport(await beginExport(survey, { parameters: { question_ref: 'question_3' } }));
+    const { bytes } = await readExport(
+      await beginExport(survey, { parameters: { question_ref: 'question_3' } }),
+    );
     expect(linesOf(bytes)).toEqual(matching('question_3'));
     expect(pages.map(isBounded)).toEqual(pages.map((_, i) => i === 0));
   });
@@ -111,7 +127,11 @@ describe('an export', () => {
   test('whose matches follow a large one takes few requests, and has the responses since a time in both layouts', async () => {
     const paged = await createPagedSurvey();
     const all = await exportOf(paged, { layout: 'wide' });
-    const { lines, queries } = await exportOf(paged, { since: '2026-01-01', until: '2027-01-01', layout: 'wide' });
+    const { lines, queries } = await exportOf(paged, {
+      since: '2026-01-01',
+      until: '2027-01-01',
+      layout: 'wide',
+    });
     expect(lines).toEqual(all.lines);
     expect(queries.length).toBeLessThan(20);
   });

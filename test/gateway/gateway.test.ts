@@ -29,7 +29,8 @@ describe('the gateway', async () => {
   }
 
   /** Sessions of the database, other than the one that looks. */
-  const OTHERS = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+  const OTHERS =
+    'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
   const countLong = async () =>
     (await gateway.directly(`select ${OTHERS} and query = $1 and state = 'active'`, [LONG])).length;
   const waiting = () => gateway.directly('select from pg_locks where not granted');
@@ -43,18 +44,32 @@ describe('the gateway', async () => {
     ['another', `Bearer ${TOKEN}x`, ''],
     ['without Bearer', TOKEN, ''],
     ['none but in the URL', undefined, `?token=${TOKEN}`],
-  ])('refuses a token that is not its own (%s), without a connection to Postgres', async (_, token, query) => {
-    const before = await loggedIn();
-    const headers = { ...gateway.as({}), ...(token !== undefined && { Authorization: token }) };
-    const response = await fetch(`${gateway.url}${query}`, { method: 'POST', headers, body: '{"query":"select 1"}' });
-    expect([response.status, response.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer']);
-    expect((await loggedIn()) - before).toBe(1); // that of `loggedIn`
-  });
+  ])(
+    'refuses a token that is not its own (%s), without a connection to Postgres',
+    async (_, token, query) => {
+      const before = await loggedIn();
+      const headers = { ...gateway.as({}), ...(token !== undefined && { Authorization: token }) };
+      const response = await fetch(`${gateway.url}${query}`, {
+        method: 'POST',
+        headers,
+        body: '{"query":"select 1"}',
+      });
+      expect([response.status, response.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer']);
+      expect((await loggedIn()) - before).toBe(1); // that of `loggedIn`
+    },
+  );
 
-  test.each(['/', '/sql/', '/sql?a=b', '//sql', '/SQL'])('serves /sql only, not %s', async (path) => {
-    const init = { method: 'POST', headers: { ...gateway.as({}), Authorization: `Bearer ${TOKEN}` }, body: '{}' };
-    expect((await fetch(new URL(gateway.url).origin + path, init)).status).toBe(400);
-  });
+  test.each(['/', '/sql/', '/sql?a=b', '//sql', '/SQL'])(
+    'serves /sql only, not %s',
+    async (path) => {
+      const init = {
+        method: 'POST',
+        headers: { ...gateway.as({}), Authorization: `Bearer ${TOKEN}` },
+        body: '{}',
+      };
+      expect((await fetch(new URL(gateway.url).origin + path, init)).status).toBe(400);
+    },
+  );
 
   test('serves no other host, port and database than its own, and lets nobody slip a parameter in', async () => {
     const url = new URL(gateway.connectionString());
@@ -73,7 +88,13 @@ describe('the gateway', async () => {
         '[::1]',
         '127.0.0.2',
       ],
-      ...['127.0.0.1%00', '127.0.0.1,evil.example', '%31%32%37.0.0.1', '１２７.0.0.1', `x@evil.example`],
+      ...[
+        '127.0.0.1%00',
+        '127.0.0.1,evil.example',
+        '%31%32%37.0.0.1',
+        '１２７.0.0.1',
+        `x@evil.example`,
+      ],
     ].map((other) => `${login}@${other}:${port}${pathname}`);
     refused.push(
       `${login}@${hostname}${pathname}`,
@@ -81,9 +102,15 @@ describe('the gateway', async () => {
       `${login}@${host},evil.example:5432${pathname}`,
       `${login}@evil.example#@${host}${pathname}`,
       `${login}@evil.example/@${host}${pathname}`,
-      ...['', '/', '/postgres', `${pathname}/x`, `${pathname}%2F`, `/${pathname}`, `${pathname}%00`].map(
-        (path) => `${login}@${host}${path}`,
-      ),
+      ...[
+        '',
+        '/',
+        '/postgres',
+        `${pathname}/x`,
+        `${pathname}%2F`,
+        `/${pathname}`,
+        `${pathname}%00`,
+      ].map((path) => `${login}@${host}${path}`),
       ...[
         'host=evil.example',
         'hostaddr=192.0.2.1',
@@ -110,9 +137,9 @@ describe('the gateway', async () => {
       expect(JSON.stringify(failure)).not.toContain(url.password);
     }
     expect((await loggedIn()) - before).toBe(1);
-    expect(await gateway.rowsOf('select 1', [], { 'Neon-Connection-String': `${own}?sslmode=require` })).toEqual([
-      ['1'],
-    ]);
+    expect(
+      await gateway.rowsOf('select 1', [], { 'Neon-Connection-String': `${own}?sslmode=require` }),
+    ).toEqual([['1']]);
   });
 
   test.each(['declared', 'chunked'])(
@@ -139,14 +166,19 @@ describe('the gateway', async () => {
     for (const query of [...leftovers, 'listen left', 'set session authorization default; '])
       await other.post({ query });
     const leaving = new AbortController();
-    const lost = other.post({ queries: [{ query: 'create table lost ()' }, { query: LONG }] }, {}, leaving.signal);
+    const lost = other.post(
+      { queries: [{ query: 'create table lost ()' }, { query: LONG }] },
+      {},
+      leaving.signal,
+    );
     await expect.poll(countLong).toBe(1);
     leaving.abort();
     await lost.catch(() => {});
     const left = `select (select count(*) from pg_prepared_statements), (select count(*) from pg_cursors), to_regclass('lost')::text,
       (select count(*) from pg_locks where locktype = 'advisory'), (select count(*) from pg_listening_channels()), pg_backend_pid()`;
     const [row] = await other.rowsOf(left);
-    expect(row?.slice(0, -1)).toEqual(['0', '1', null, '0', '0']); // the cursor is that of this query
+    // the cursor is that of this query
+    expect(row?.slice(0, -1)).toEqual(['0', '1', null, '0', '0']);
     expect(await countLong()).toBe(0);
   });
 
@@ -157,7 +189,9 @@ describe('the gateway', async () => {
       const first = other.rowsOf('select pg_advisory_xact_lock(1)::text');
       await expect.poll(waiting).toHaveLength(1);
       const leaving = new AbortController();
-      const second = other.post({ query: 'create table unwanted ()' }, {}, leaving.signal).catch(() => {});
+      const second = other
+        .post({ query: 'create table unwanted ()' }, {}, leaving.signal)
+        .catch(() => {});
       await sleep(300);
       leaving.abort();
       await second;
@@ -183,7 +217,8 @@ describe('the gateway', async () => {
     connect(Number(port), hostname)
       .on('error', () => {})
       .write('POST /sql HTTP/1.1\r\nHost: x'); // and no more
-    await fetch(new URL('/healthz', other.url)).then((response) => response.text()); // by now, that has arrived
+    // by now, that has arrived
+    await fetch(new URL('/healthz', other.url)).then((response) => response.text());
     await expect(other.close(false)).resolves.toBeUndefined();
   });
 
@@ -193,7 +228,9 @@ describe('the gateway', async () => {
       from pg_stat_activity where query = current_query()`;
     const counts = await withConnection(databaseUrl, async (holder) => {
       await holder.query('select pg_advisory_lock(2)');
-      const running = Array.from({ length: 4 * CONNECTIONS }, (_, i) => gateway.rowsOf(count, [String(i)]));
+      const running = Array.from({ length: 4 * CONNECTIONS }, (_, i) =>
+        gateway.rowsOf(count, [String(i)]),
+      );
       await expect.poll(waiting).toHaveLength(CONNECTIONS);
       await holder.query('select pg_advisory_unlock(2)');
       return Promise.all(running);
@@ -207,17 +244,24 @@ describe('the gateway', async () => {
     other.post({ query: LONG }).catch(() => {});
     await expect.poll(countLong).toBe(1);
     const message = 'all 1 connections to Postgres are in use, and none became free within 10 s';
-    expect(await other.failure({ query: 'select 1' })).toMatchObject({ status: 503, message, code: '' });
+    expect(await other.failure({ query: 'select 1' })).toMatchObject({
+      status: 503,
+      message,
+      code: '',
+    });
   });
 
   test('lets wrong passwords wait for each other', async () => {
     const other = await startOther({ connections: 1 });
     const begun = Date.now();
-    const guess = (password: string) => other.failure({ query: 'select 1' }, other.as({ password }));
+    const guess = (password: string) =>
+      other.failure({ query: 'select 1' }, other.as({ password }));
     const failures = await Promise.all(['a', 'b', 'c'].map(guess));
     const message = 'password authentication failed for user "postgres"';
-    for (const failure of failures) expect(failure).toMatchObject({ status: 400, code: '', message });
-    expect(Date.now() - begun).toBeGreaterThanOrEqual(1900); // a lower bound, which load cannot break
+    for (const failure of failures)
+      expect(failure).toMatchObject({ status: 400, code: '', message });
+    // a lower bound, which load cannot break
+    expect(Date.now() - begun).toBeGreaterThanOrEqual(1900);
     expect(await other.rowsOf('select 1')).toEqual([['1']]);
   });
 
@@ -229,7 +273,9 @@ describe('the gateway', async () => {
     const lazy = Array.from({ length: 4 }, () => {
       const slow = request(other.url, { method: 'POST', headers });
       slow.end(JSON.stringify({ query }));
-      return once(slow, 'response').then(([response]) => (response as Readable).pause().on('error', () => {}));
+      return once(slow, 'response').then(([response]) =>
+        (response as Readable).pause().on('error', () => {}),
+      );
     });
     await Promise.all(lazy);
     // 503: the turn of a large response did not come within 10 s.
@@ -241,7 +287,9 @@ describe('the gateway', async () => {
     };
     const lengths = await Promise.all(Array.from({ length: 6 }, whole));
     expect(new Set(lengths)).toEqual(new Set([(await other.post({ query })).text.length]));
-    expect(lines.filter(({ end, bytes }) => end === 'client left' && bytes > 20 * MIB)).toHaveLength(4);
+    expect(
+      lines.filter(({ end, bytes }) => end === 'client left' && bytes > 20 * MIB),
+    ).toHaveLength(4);
   });
 
   test.each([
@@ -284,7 +332,10 @@ describe('the gateway', async () => {
   test('responds with 400 when a connection is lost without an error of the server', async () => {
     const lost = gateway.failure({ query: LONG });
     await expect.poll(countLong).toBe(1);
-    const [[pid] = []] = await gateway.directly('select pid from pg_stat_activity where query = $1', [LONG]);
+    const [[pid] = []] = await gateway.directly(
+      'select pid from pg_stat_activity where query = $1',
+      [LONG],
+    );
     process.kill(Number(pid), 'SIGKILL');
     expect(await lost).toMatchObject({ status: 400, message: 'connection closed', code: '' });
   });
@@ -298,13 +349,18 @@ describe('the gateway', async () => {
 });
 
 describe('the gateway without a database', () => {
-  const startOn = (port: number) => startTestGateway(`postgres://postgres:secret@127.0.0.1:${port}/postgres`);
+  const startOn = (port: number) =>
+    startTestGateway(`postgres://postgres:secret@127.0.0.1:${port}/postgres`);
 
   test('returns 500, without the password', async () => {
     const gateway = await startOn(1);
     const failure = await gateway.failure({ query: 'select 1' });
     await gateway.close();
-    expect(failure).toMatchObject({ status: 500, message: expect.stringContaining('ECONNREFUSED'), code: '' });
+    expect(failure).toMatchObject({
+      status: 500,
+      message: expect.stringContaining('ECONNREFUSED'),
+      code: '',
+    });
     expect(JSON.stringify(failure)).not.toContain('secret');
   });
 
@@ -315,8 +371,14 @@ describe('the gateway without a database', () => {
   ])('serves %s for connection strings such as %s', async (database, connection) => {
     const gateway = await startTestGateway(database);
     onTestFinished(() => gateway.close());
-    const failure = await gateway.failure({ query: 'select 1' }, { 'Neon-Connection-String': connection });
-    expect(failure).toMatchObject({ status: 500, message: expect.stringMatching(/^error connecting to server/) });
+    const failure = await gateway.failure(
+      { query: 'select 1' },
+      { 'Neon-Connection-String': connection },
+    );
+    expect(failure).toMatchObject({
+      status: 500,
+      message: expect.stringMatching(/^error connecting to server/),
+    });
   });
 
   test('closes while a server does not respond', async () => {

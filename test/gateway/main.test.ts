@@ -5,14 +5,26 @@ import { startTool } from '../support/run-tool.ts';
 import { SqlEndpoint, TOKEN } from '../support/sql-endpoint.ts';
 import { withConnection } from '../../tools/connection.ts';
 
-const VALID = { GATEWAY_DATABASE: 'postgresql://db.example.org/survey?sslmode=verify-full', GATEWAY_TOKEN: TOKEN };
+const VALID = {
+  GATEWAY_DATABASE: 'postgresql://db.example.org/survey?sslmode=verify-full',
+  GATEWAY_TOKEN: TOKEN,
+};
 
 test.each<[Record<string, string>, RegExp]>([
-  [{ GATEWAY_DATABASE: '', GATEWAY_TOKEN: '' }, /^GATEWAY_DATABASE must be .*\nGATEWAY_TOKEN must have at least 32/],
-  [{ GATEWAY_DATABASE: 'postgresql://user:secret@localhost/survey' }, /GATEWAY_DATABASE .* without user and password/],
+  [
+    { GATEWAY_DATABASE: '', GATEWAY_TOKEN: '' },
+    /^GATEWAY_DATABASE must be .*\nGATEWAY_TOKEN must have at least 32/,
+  ],
+  [
+    { GATEWAY_DATABASE: 'postgresql://user:secret@localhost/survey' },
+    /GATEWAY_DATABASE .* without user and password/,
+  ],
   [{ GATEWAY_DATABASE: 'postgresql://localhost' }, /GATEWAY_DATABASE must be/],
   [{ GATEWAY_DATABASE: 'postgresql://db.example.org/survey' }, /GATEWAY_DATABASE needs sslmode/],
-  [{ GATEWAY_DATABASE: 'postgresql://localhost/survey?host=db.example.org' }, /GATEWAY_DATABASE needs sslmode/],
+  [
+    { GATEWAY_DATABASE: 'postgresql://localhost/survey?host=db.example.org' },
+    /GATEWAY_DATABASE needs sslmode/,
+  ],
   [{ GATEWAY_TOKEN: 'x'.repeat(31) }, /GATEWAY_TOKEN/],
   [{ GATEWAY_TOKEN: 'with spaces '.repeat(3) }, /GATEWAY_TOKEN/],
   [{ GATEWAY_LISTEN: '0.0.0.0:4444' }, /Set GATEWAY_WITHOUT_TLS=yes/],
@@ -20,7 +32,8 @@ test.each<[Record<string, string>, RegExp]>([
   [{ GATEWAY_LISTEN: '4444' }, /GATEWAY_LISTEN must be/],
   [{ GATEWAY_CONNECTIONS: '0' }, /GATEWAY_CONNECTIONS must be/],
 ])('npm run gateway refuses the settings %j', async (settings, message) => {
-  const { status, stderr } = await startTool('../gateway/main.ts', [], { ...VALID, ...settings }).outcome;
+  const { status, stderr } = await startTool('../gateway/main.ts', [], { ...VALID, ...settings })
+    .outcome;
   expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
   expect(stderr).not.toContain('secret');
 });
@@ -28,7 +41,11 @@ test.each<[Record<string, string>, RegExp]>([
 test('npm run gateway completes running requests on SIGTERM, and accepts no more', async () => {
   const { url } = await startDatabase();
   const { host, pathname, username, password } = new URL(url);
-  const env = { ...VALID, GATEWAY_DATABASE: `postgresql://${host}${pathname}`, GATEWAY_LISTEN: '127.0.0.1:0' };
+  const env = {
+    ...VALID,
+    GATEWAY_DATABASE: `postgresql://${host}${pathname}`,
+    GATEWAY_LISTEN: '127.0.0.1:0',
+  };
   const gateway = startTool('../gateway/main.ts', [], env);
   const [line] = (await once(gateway.child.stderr, 'data')) as [Buffer];
   const [endpoint = ''] = /http:\S+/.exec(String(line)) ?? [];
@@ -39,7 +56,9 @@ test('npm run gateway completes running requests on SIGTERM, and accepts no more
     const rows = sql.rowsOf('select pg_advisory_xact_lock(1)::text');
     await untilBlocked(url);
     gateway.child.kill('SIGTERM');
-    await expect.poll(() => sql.rowsOf('select 1').catch((error: Error) => error.message)).toBe('fetch failed');
+    await expect
+      .poll(() => sql.rowsOf('select 1').catch((error: Error) => error.message))
+      .toBe('fetch failed');
     await holder.query('select pg_advisory_unlock(1)');
     return rows;
   });

@@ -22,11 +22,16 @@ const folder = await newFolder();
 /** Creates a certificate, of an authority that this process and Workers trust. */
 async function createCertificate(): Promise<void> {
   const create = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=test';
-  const options = '-CA ca.pem -CAkey ca.key -addext basicConstraints=CA:FALSE -addext subjectAltName=IP:127.0.0.1';
-  for (const args of [`-keyout ca.key -out ca.pem`, `-keyout privkey.pem -out fullchain.pem ${options}`])
+  const options =
+    '-CA ca.pem -CAkey ca.key -addext basicConstraints=CA:FALSE -addext subjectAltName=IP:127.0.0.1';
+  for (const args of [
+    `-keyout ca.key -out ca.pem`,
+    `-keyout privkey.pem -out fullchain.pem ${options}`,
+  ])
     execFileSync('openssl', `${create} ${args}`.split(' '), { cwd: folder, stdio: 'pipe' });
   setDefaultCACertificates([await readFile(join(folder, 'ca.pem'), 'utf8')]);
-  process.env['NODE_EXTRA_CA_CERTS'] = join(folder, 'ca.pem'); // miniflare reads it when it is imported
+  // miniflare reads it when it is imported
+  process.env['NODE_EXTRA_CA_CERTS'] = join(folder, 'ca.pem');
 }
 
 /** Starts nginx with gateway/nginx.conf. @returns the URL of /sql */
@@ -37,12 +42,19 @@ async function startNginx(endpoint: string): Promise<string> {
     .replace(/listen \[::\]:443.*/, '')
     .replace('listen 443', `listen ${address}`)
     .replaceAll('/etc/letsencrypt/live/sql.example.org', folder);
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder};`);
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder};`,
+  );
   const config = join(folder, 'nginx.conf');
-  await writeFile(config, `daemon off; pid ${folder}/pid; events {} http { ${paths.join(' ')} ${servers} }`);
+  await writeFile(
+    config,
+    `daemon off; pid ${folder}/pid; events {} http { ${paths.join(' ')} ${servers} }`,
+  );
   const stdio = ['ignore', 'ignore', 'inherit'] as const;
   spawnKilledWithParent('nginx', ['-e', 'stderr', '-c', config], { stdio, onParentExit: 'QUIT' });
-  await expect.poll(() => fetch(`https://${address}/healthz`).catch(() => {})).toMatchObject({ status: 200 });
+  await expect
+    .poll(() => fetch(`https://${address}/healthz`).catch(() => {}))
+    .toMatchObject({ status: 200 });
   return `https://${address}/sql`;
 }
 
@@ -52,7 +64,11 @@ test.skipIf(!hasNginx)('the Worker works with the gateway behind nginx with TLS'
   const lines: LogLine[] = [];
   let url = '';
   const startProxy = async (endpoint: string) => (url = await startNginx(endpoint));
-  const stack = await startStack({ startProxy, maxResponseBytes: 256 * 1024, log: (line) => lines.push(line) });
+  const stack = await startStack({
+    startProxy,
+    maxResponseBytes: 256 * 1024,
+    log: (line) => lines.push(line),
+  });
   onTestFinished(() => stack.stop());
   useStack(stack.address);
   const { databaseUrl } = stack.address;
@@ -60,21 +76,33 @@ test.skipIf(!hasNginx)('the Worker works with the gateway behind nginx with TLS'
   const survey = await createBulkSurvey(await createAccount(), { rows: 3000, forms: 2 });
   const { key } = survey.account;
   const path = `/responses/csv?survey=${encodeURIComponent(survey.name)}`;
-  expect(Buffer.compare((await fetchApi(path, { key })).bytes, await copyResponses(survey))).toBe(0);
-  expect(lines.map(({ status }) => status)).toContain(507); // its rows were read again, fewer at a time
+  expect(Buffer.compare((await fetchApi(path, { key })).bytes, await copyResponses(survey))).toBe(
+    0,
+  );
+  // its rows were read again, fewer at a time
+  expect(lines.map(({ status }) => status)).toContain(507);
   expect((await fetchApi(path.replace('/csv', ''), { key })).status).toBe(200);
 
-  const login = Object.assign(new URL(databaseUrl), { username: WORKER_LOGIN.user, password: WORKER_LOGIN.password });
+  const login = Object.assign(new URL(databaseUrl), {
+    username: WORKER_LOGIN.user,
+    password: WORKER_LOGIN.password,
+  });
   const statusOf = async (Authorization: string, parameters = '') => {
-    const headers = { Authorization, Connection: 'close' }; // nginx closes it if the response is sent before the request is read
-    return (await new SqlEndpoint(url + parameters, login.href, '').post({ query: 'select 1' }, headers)).status;
+    // nginx closes it if the response is sent before the request is read
+    const headers = { Authorization, Connection: 'close' };
+    return (
+      await new SqlEndpoint(url + parameters, login.href, '').post({ query: 'select 1' }, headers)
+    ).status;
   };
   expect(await statusOf(`Bearer ${TOKEN}`)).toBe(200);
-  for (const refused of ['', `Bearer ${TOKEN}x`]) expect(await statusOf(refused, `?token=${TOKEN}`)).toBe(401);
+  for (const refused of ['', `Bearer ${TOKEN}x`])
+    expect(await statusOf(refused, `?token=${TOKEN}`)).toBe(401);
 
   // A client that disconnects cancels its statement.
   const running = () =>
-    query(databaseUrl, `select from pg_stat_activity where query = $1 and state = 'active'`, [LONG]);
+    query(databaseUrl, `select from pg_stat_activity where query = $1 and state = 'active'`, [
+      LONG,
+    ]);
   const leaving = new AbortController();
   const left = new SqlEndpoint(url, login.href, '').post({ query: LONG }, {}, leaving.signal);
   await expect.poll(running).toHaveLength(1);

@@ -1,7 +1,8 @@
 /**
- * What the Worker and Neon's driver expect of a SQL-over-HTTP endpoint, with the details of Neon's proxy that the gateway has too.
- * The endpoint is the gateway, unless TEST_SQL_ENDPOINT has the URL of another one, such as Neon's, and TEST_SQL_DATABASE the
- * `postgres://` URL of its database's owner. The tests work in a schema and with a role of a random name, which they remove.
+ * What the Worker and Neon's driver expect of a SQL-over-HTTP endpoint, with the details of Neon's
+ * proxy that the gateway has too. The endpoint is the gateway, unless TEST_SQL_ENDPOINT has the URL
+ * of another one, such as Neon's, and TEST_SQL_DATABASE the `postgres://` URL of its database's
+ * owner. The tests work in a schema and with a role of a random name, which they remove.
  */
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -17,7 +18,9 @@ const name = `test_${randomBytes(4).toString('hex')}`;
 
 const endpoint = await connect();
 const { username, password } = new URL(endpoint.connectionString());
-/** The user of the endpoint's connection string, and a role that may only read the table `notes`. */
+/**
+ * The user of the endpoint's connection string, and a role that may only read the table `notes`.
+ */
 const owner: Identity = { user: username };
 const role: Identity = { user: name };
 
@@ -32,11 +35,14 @@ await endpoint.directly(
    grant usage on schema ${name} to ${name};
    grant select on ${name}.notes to ${name}`,
 );
-afterAll(() => endpoint.directly(`drop schema if exists ${name} cascade; drop role if exists ${name}`));
+afterAll(() =>
+  endpoint.directly(`drop schema if exists ${name} cascade; drop role if exists ${name}`),
+);
 
 async function connect(): Promise<SqlEndpoint> {
   const { TEST_SQL_ENDPOINT: url, TEST_SQL_DATABASE: owned } = process.env;
-  if (url === undefined) return startTestGateway((await startDatabase()).url, { connections: CONNECTIONS });
+  if (url === undefined)
+    return startTestGateway((await startDatabase()).url, { connections: CONNECTIONS });
   if (owned === undefined) throw new Error('TEST_SQL_DATABASE is not set');
   const connection = new URL(owned);
   connection.hostname = pooledHost(connection.hostname); // as the Worker's
@@ -70,7 +76,11 @@ describe('a result', () => {
 
   test.each([
     ['no rows', 'select 1 where false', { rows: [], command: 'SELECT', rowCount: 0 }],
-    ['rows without columns', 'select from SCHEMA.notes', { fields: [], rows: [[], []], rowCount: 2 }],
+    [
+      'rows without columns',
+      'select from SCHEMA.notes',
+      { fields: [], rows: [[], []], rowCount: 2 },
+    ],
     ['UPDATE', 'update SCHEMA.notes set body = body', { rows: [], command: 'UPDATE', rowCount: 2 }],
     ['INSERT', `insert into SCHEMA.log values ('a'), ('b')`, { command: 'INSERT', rowCount: 2 }],
     ['SET', 'set test.setting = 1', { command: 'SET', rowCount: null }],
@@ -82,17 +92,23 @@ describe('a result', () => {
 
   test('has values as Postgres prints them', async () => {
     const query = `select true, 1.50, '{"a":1}'::jsonb, '2026-03-01 00:03:43.770047Z'::timestamptz`;
-    expect(await endpoint.rowsOf(query)).toEqual([['t', '1.50', '{"a": 1}', '2026-03-01 00:03:43.770047+00']]);
+    expect(await endpoint.rowsOf(query)).toEqual([
+      ['t', '1.50', '{"a": 1}', '2026-03-01 00:03:43.770047+00'],
+    ]);
   });
 
   test('has every character unchanged', async () => {
     const all = Array.from({ length: 0x250 }, (_, i) => String.fromCodePoint(i + 1)).join('');
     const text = `${all} 🐘 \u2028 "\\" ${'"\n'.repeat(9000)}`;
-    expect(await endpoint.rowsOf('select $1::text, $2::text, $3::text', [text, '', null])).toEqual([[text, '', null]]);
+    expect(await endpoint.rowsOf('select $1::text, $2::text, $3::text', [text, '', null])).toEqual([
+      [text, '', null],
+    ]);
   });
 
   test('can consist of long values that must all be escaped', async () => {
-    const [row = []] = await endpoint.rowsOf(`select ${Array(12).fill(`repeat(E'\\x01', 200000)`).join()}`);
+    const [row = []] = await endpoint.rowsOf(
+      `select ${Array(12).fill(`repeat(E'\\x01', 200000)`).join()}`,
+    );
     expect(row.map((value) => value === '\u0001'.repeat(200_000))).toEqual(Array(12).fill(true));
   });
 
@@ -116,7 +132,8 @@ test('Neon’s driver sends parameters of every type, and gets results, and erro
   neonConfig.fetchFunction = (url: string, init: { headers: object }) =>
     fetch(url, { ...init, headers: { ...init.headers, ...authorized } });
   const sql = neon(endpoint.connectionString());
-  const values = await sql`select ${1}::int i, ${['a"', null]}::text[] a, ${true}::bool b, ${{ c: 1 }}::jsonb c`;
+  const values =
+    await sql`select ${1}::int i, ${['a"', null]}::text[] a, ${true}::bool b, ${{ c: 1 }}::jsonb c`;
   expect(values).toEqual([{ i: 1, a: ['a"', null], b: true, c: { c: 1 } }]);
   const error = { name: 'NeonDbError', code: '42703', severity: 'ERROR', position: '8' };
   await expect(sql.query(`select nope from ${name}.notes`)).rejects.toMatchObject(error);
@@ -125,18 +142,22 @@ test('Neon’s driver sends parameters of every type, and gets results, and erro
   const modes = sql`select current_setting('transaction_isolation') i, current_setting('transaction_read_only') r`;
   const options = { isolationLevel: 'RepeatableRead', readOnly: true } as const;
   expect(await sql.transaction([modes], options)).toEqual([[{ i: 'repeatable read', r: 'on' }]]);
-  await expect(sql.transaction([insert('undone'), sql`select 1 / 0`])).rejects.toMatchObject({ code: '22012' });
+  await expect(sql.transaction([insert('undone'), sql`select 1 / 0`])).rejects.toMatchObject({
+    code: '22012',
+  });
   await sql.transaction([insert('one'), insert('two')]);
-  expect(await endpoint.directly(`delete from ${name}.log where line ~ 'o' returning line`)).toEqual([
-    ['one'],
-    ['two'],
-  ]);
+  expect(
+    await endpoint.directly(`delete from ${name}.log where line ~ 'o' returning line`),
+  ).toEqual([['one'], ['two']]);
 });
 
 test('parameters of any JSON type become text', async () => {
   const object = { 'é"': [1, null, 'x'] };
   const params = [true, 0, object, ['a,"\\{\n', null], [[1], [3]], 0.1, null];
-  const body = JSON.stringify({ query: `select $1, $2::int, $3, $4::text[], $5::int[], $6, $7`, params });
+  const body = JSON.stringify({
+    query: `select $1, $2::int, $3, $4::text[], $5::int[], $6, $7`,
+    params,
+  });
   const { text } = await endpoint.post(body);
   const arrays = ['{"a,\\"\\\\{\n",NULL}', '{{1},{3}}'];
   const row = ['true', '0', JSON.stringify(object), ...arrays, '0.1', null];
@@ -146,15 +167,24 @@ test('parameters of any JSON type become text', async () => {
 describe('status 400, after which the next request is served, is the response to', () => {
   const copy = {
     code: '',
-    message: 'error parsing response from server: invalid message length: expected buffer to be empty',
+    message:
+      'error parsing response from server: invalid message length: expected buffer to be empty',
   };
 
   test.each([
     ['a syntax error', 'selec 1', { code: '42601', severity: 'ERROR', position: '1' }],
     ['several statements in one', 'select 1; select 2', { code: '42601' }],
     ['a division by zero', 'select 1/0', { code: '22012' }],
-    ['a cancelled statement', 'select pg_cancel_backend(pg_backend_pid()), pg_sleep(5)', { code: '57014' }],
-    ['an ended connection', 'select pg_terminate_backend(pg_backend_pid())', { code: '57P01', severity: 'FATAL' }],
+    [
+      'a cancelled statement',
+      'select pg_cancel_backend(pg_backend_pid()), pg_sleep(5)',
+      { code: '57014' },
+    ],
+    [
+      'an ended connection',
+      'select pg_terminate_backend(pg_backend_pid())',
+      { code: '57P01', severity: 'FATAL' },
+    ],
     ['COPY to the client', 'copy SCHEMA.notes to stdout', copy],
     ['COPY of nothing', 'copy (select where false) to stdout', copy],
     ['COPY from the client', 'copy SCHEMA.notes from stdin', copy],
@@ -169,7 +199,10 @@ describe('status 400, after which the next request is served, is the response to
   test.each(['', 'postgres://c.d/e', 'postgres://a@c.d/e', 'postgres://a:b@c.d'])(
     'the connection string %j',
     async (text) => {
-      const response = await endpoint.failure({ query: 'select 1' }, { 'Neon-Connection-String': text });
+      const response = await endpoint.failure(
+        { query: 'select 1' },
+        { 'Neon-Connection-String': text },
+      );
       expect(response).toMatchObject({ status: 400, code: '', severity: '' });
     },
   );
@@ -177,26 +210,43 @@ describe('status 400, after which the next request is served, is the response to
   test('a wrong password', async () => {
     const message = expect.stringMatching(/password authentication failed/);
     const headers = endpoint.as({ ...role, password: 'wrong' });
-    expect(await endpoint.failure({ query: 'select 1' }, headers)).toMatchObject({ status: 400, message });
+    expect(await endpoint.failure({ query: 'select 1' }, headers)).toMatchObject({
+      status: 400,
+      message,
+    });
   });
 
-  test.each(['{"query":', '[]', 'null', '{"query":1}', '{"query":"select $1","params":["\\ud800"]}'])(
-    'the body %s',
-    async (body) => {
-      const message = expect.stringMatching(/^could not parse the HTTP request body: ./);
-      expect(await endpoint.failure(body)).toMatchObject({ status: 400, message, code: '', severity: '' });
-    },
-  );
+  test.each([
+    '{"query":',
+    '[]',
+    'null',
+    '{"query":1}',
+    '{"query":"select $1","params":["\\ud800"]}',
+  ])('the body %s', async (body) => {
+    const message = expect.stringMatching(/^could not parse the HTTP request body: ./);
+    expect(await endpoint.failure(body)).toMatchObject({
+      status: 400,
+      message,
+      code: '',
+      severity: '',
+    });
+  });
 
   test('a request without a body', async () => {
-    expect((await fetch(endpoint.url, { headers: { Authorization: `Bearer ${TOKEN}` } })).status).toBe(400);
+    expect(
+      (await fetch(endpoint.url, { headers: { Authorization: `Bearer ${TOKEN}` } })).status,
+    ).toBe(400);
   });
 });
 
 describe('a request', () => {
   test('has the privileges of its role', async () => {
     const headers = endpoint.as(role);
-    const rows = await endpoint.rowsOf(`select current_user, id from ${name}.notes where id = 1`, [], headers);
+    const rows = await endpoint.rowsOf(
+      `select current_user, id from ${name}.notes where id = 1`,
+      [],
+      headers,
+    );
     expect(rows).toEqual([[name, '1']]);
     const refused = await endpoint.failure({ query: `delete from ${name}.notes` }, headers);
     expect(refused).toMatchObject({ status: 400, code: '42501' });
@@ -204,29 +254,44 @@ describe('a request', () => {
 
   test('has the settings of its role, and not those of the request before it', async () => {
     const query = `select current_user, current_setting('enable_bitmapscan'), pg_sleep(0.01)::text`;
-    for (const [identity, setting] of [[role, 'off'] as const, [owner, 'on'] as const, [role, 'off'] as const]) {
-      const requests = Array.from({ length: CONNECTIONS }, () => endpoint.rowsOf(query, [], endpoint.as(identity)));
-      expect(await Promise.all(requests)).toEqual(requests.map(() => [[identity.user, setting, '']]));
+    for (const [identity, setting] of [
+      [role, 'off'] as const,
+      [owner, 'on'] as const,
+      [role, 'off'] as const,
+    ]) {
+      const requests = Array.from({ length: CONNECTIONS }, () =>
+        endpoint.rowsOf(query, [], endpoint.as(identity)),
+      );
+      expect(await Promise.all(requests)).toEqual(
+        requests.map(() => [[identity.user, setting, '']]),
+      );
     }
   });
 
-  // A pooler in transaction mode shares sessions and what is left in them: https://neon.com/docs/connect/connection-pooling
+  // A pooler in transaction mode shares sessions and what is left in them:
+  // https://neon.com/docs/connect/connection-pooling
   test('leaves no setting, temporary table or transaction behind', async () => {
     for (const query of ['set test.setting = 1', 'create temporary table test_left ()', 'begin'])
       expect(await endpoint.post({ query })).toMatchObject({ status: 200 });
     await endpoint.rowsOf(`insert into ${name}.log values ('kept')`);
-    expect(await endpoint.directly(`delete from ${name}.log where line = 'kept' returning line`)).toEqual([['kept']]);
+    expect(
+      await endpoint.directly(`delete from ${name}.log where line = 'kept' returning line`),
+    ).toEqual([['kept']]);
     const query = `select nullif(current_setting('test.setting', true), ''), to_regclass('test_left')::text`;
-    for (let i = 0; i <= CONNECTIONS; i++) expect(await endpoint.rowsOf(query)).toEqual([[null, null]]);
+    for (let i = 0; i <= CONNECTIONS; i++)
+      expect(await endpoint.rowsOf(query)).toEqual([[null, null]]);
   });
 
   test.each([
     ['the role', () => role],
-    ['the owner', () => owner], // without client_connection_check_interval, only a cancel request ends it
+    // without client_connection_check_interval, only a cancel request ends it
+    ['the owner', () => owner],
   ])('of %s ends when its client disconnects', async (_, identityOf) => {
     const key = String(randomInt(2 ** 31)); // every user sees who has a lock
     const locks = () =>
-      endpoint.directly(`select from pg_locks where locktype = 'advisory' and objid::text = $1`, [key]);
+      endpoint.directly(`select from pg_locks where locktype = 'advisory' and objid::text = $1`, [
+        key,
+      ]);
     const leaving = new AbortController();
     const query = `select pg_advisory_xact_lock(${key})::text, pg_sleep(60)::text`;
     const request = endpoint.post({ query }, endpoint.as(identityOf()), leaving.signal);

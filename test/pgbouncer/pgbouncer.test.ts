@@ -19,7 +19,10 @@ beforeAll(async () => {
   const url = await postgres.createDatabase();
   const { pathname } = new URL(await postgres.createDatabase());
   await migrateServer(url);
-  await query(url, `alter role ${WORKER_ROLE} in database ${pathname.slice(1)} set statement_timeout = '1s'`);
+  await query(
+    url,
+    `alter role ${WORKER_ROLE} in database ${pathname.slice(1)} set statement_timeout = '1s'`,
+  );
   pooled = await startPgBouncer(url);
   gateway = await startTestGateway(pooled);
   hurried = await startTestGateway(Object.assign(new URL(pooled), { pathname }).href);
@@ -30,16 +33,25 @@ afterAll(async () => {
 });
 
 test('every connection has the settings of the Worker’s role', async () => {
-  const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'enable_seqscan', 'enable_bitmapscan'];
+  const settings = [
+    'statement_timeout',
+    'idle_in_transaction_session_timeout',
+    'enable_seqscan',
+    'enable_bitmapscan',
+  ];
   const values = settings.map((name) => `current_setting('${name}')`).join();
   const select = `select current_user, ${values}, pg_backend_pid(), pg_sleep(0.1)`;
   const rows = (await Promise.all(Array.from({ length: 50 }, () => gateway.rowsOf(select)))).flat();
-  for (const row of rows) expect(row.slice(0, 5)).toEqual([WORKER_ROLE, '65s', '65s', 'off', 'off']);
+  for (const row of rows)
+    expect(row.slice(0, 5)).toEqual([WORKER_ROLE, '65s', '65s', 'off', 'off']);
   expect(new Set(rows.map((row) => row[5])).size).toBeGreaterThan(1);
 });
 
 test('a statement is cancelled after the role’s statement_timeout', async () => {
-  expect(await hurried.failure({ query: 'select pg_sleep(30)' })).toMatchObject({ status: 400, code: '57014' });
+  expect(await hurried.failure({ query: 'select pg_sleep(30)' })).toMatchObject({
+    status: 400,
+    code: '57014',
+  });
 });
 
 test.each(['is cancelled', 'ends without a cancel request'])(
@@ -47,9 +59,14 @@ test.each(['is cancelled', 'ends without a cancel request'])(
   async (how) => {
     const long = 'select pg_sleep(59)';
     const running = () =>
-      query(postgres.url, `select from pg_stat_activity where query = $1 and state = 'active'`, [long]);
+      query(postgres.url, `select from pg_stat_activity where query = $1 and state = 'active'`, [
+        long,
+      ]);
     const client = new AbortController();
-    const lost = new Client({ connectionString: pooled, stream: () => new Socket({ signal: client.signal }) });
+    const lost = new Client({
+      connectionString: pooled,
+      stream: () => new Socket({ signal: client.signal }),
+    });
     const response =
       how === 'is cancelled'
         ? gateway.post({ query: long }, {}, client.signal)

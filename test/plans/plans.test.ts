@@ -48,7 +48,12 @@ const asked = await createSurvey(client, account, {
   forms: 2,
   columns: { question_ref: `case n % 2 when 0 then 'b.' else '' end || n / 2` },
 });
-const ofOne = await createSurvey(client, account, { name: 'one', rows: 4000, forms: 2, columns: { userid: `'one'` } });
+const ofOne = await createSurvey(client, account, {
+  name: 'one',
+  rows: 4000,
+  forms: 2,
+  columns: { userid: `'one'` },
+});
 const many = [
   ['follow each other', await create({ forms: MANY, consecutive: true })],
   ['alternate', await create({ forms: MANY })],
@@ -59,7 +64,11 @@ const stored = await client.query<{ userid: string }>(
 const userids = stored.rows.map(({ userid }) => userid);
 
 const surveyid = '80000000-0000-4000-8000-000000000000';
-const middle = { timestamp: '2026-03-01T02:30:00.000Z', userid: '2000000000004054', questionRef: 'question_3' };
+const middle = {
+  timestamp: '2026-03-01T02:30:00.000Z',
+  userid: '2000000000004054',
+  questionRef: 'question_3',
+};
 const after = { ...middle, surveyid };
 
 const newestFirst: Order = { ...BY_TIME, direction: 'desc' };
@@ -70,7 +79,10 @@ const orders: [Order, string][] = [
   [BY_PARTICIPANT, 'responses_by_participant'],
 ];
 const upTo = { ...after, timestamp: '2026-03-01T03:30:00.000Z', userid: '2000000000007000' };
-/** From the start, after a cursor of the older format, after a cursor, and between two page boundaries. */
+/**
+ * From the start, after a cursor of the older format, after a cursor, and between two page
+ * boundaries.
+ */
 const ranges: Range[] = [
   { limit: LIMIT },
   { limit: LIMIT, after: middle },
@@ -91,21 +103,30 @@ const filters: [string, Filter][] = [
   ['three hundred participants', { userid: userids }],
   [
     'a participant, a question and since',
-    { userid: userids.slice(7, 8), question_ref: ['question_3'], since: parseInstant('2026-03-01') },
+    {
+      userid: userids.slice(7, 8),
+      question_ref: ['question_3'],
+      since: parseInstant('2026-03-01'),
+    },
   ],
 ];
 
 const nodesOf = (query: Query) => explain(client, query);
-const scansOf = (nodes: readonly Plan[]) => nodes.filter((node) => node['Relation Name'] === 'responses');
+const scansOf = (nodes: readonly Plan[]) =>
+  nodes.filter((node) => node['Relation Name'] === 'responses');
 const typesOf = (nodes: readonly Plan[]) => new Set(nodes.map((node) => node['Node Type']));
-const indexesOf = (nodes: readonly Plan[]) => new Set(scansOf(nodes).map((node) => node['Index Name']));
+const indexesOf = (nodes: readonly Plan[]) =>
+  new Set(scansOf(nodes).map((node) => node['Index Name']));
 /** The plan on whose rows another works, the one on whose rows that works, and so on. */
 const outerPlans = ({ Plans = [] }: Plan): Plan[] =>
-  Plans.filter((plan) => plan['Parent Relationship'] === 'Outer').flatMap((plan) => [plan].concat(outerPlans(plan)));
+  Plans.filter((plan) => plan['Parent Relationship'] === 'Outer').flatMap((plan) =>
+    [plan].concat(outerPlans(plan)),
+  );
 /** Rows that the scans of the responses return. */
 const rowsRead = (nodes: readonly Plan[]) =>
   scansOf(nodes).reduce(
-    (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+    (sum, node) =>
+      sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
     0,
   );
 
@@ -117,7 +138,10 @@ const SORT_GROUP = 64;
 
 const spread = Array.from({ length: 300 }, (_, i) => String(2_000_000_000_000_233 + 27 * i));
 
-/** Filters that no index holds in an order, and how many entries there are for each match, if there are matches. */
+/**
+ * Filters that no index holds in an order, and how many entries there are for each match, if there
+ * are matches.
+ */
 const walks: [string, Order, Filter, entriesPerRow?: number][] = [
   ['a question', BY_TIME, { question_ref: ['question_3'] }, 6],
   ['every 27th participant', newestFirst, { userid: spread }, 40],
@@ -130,63 +154,90 @@ const walks: [string, Order, Filter, entriesPerRow?: number][] = [
 describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when) => {
   beforeAll(async () => {
     if (!when.startsWith('after')) return;
-    await client.query('checkpoint'); // commits are asynchronous here, and no page is all-visible until they are on disk
+    // commits are asynchronous here, and no page is all-visible until they are on disk
+    await client.query('checkpoint');
     await client.query('vacuum analyze');
   });
 
   describe.each(many)(`with ${MANY} form versions that %s`, (_, survey) => {
     const selection = selectionOf(survey);
     const walked = 2000;
-    test.each(orders)('a page in the order %j reads little more of the index than its rows', async (order, index) => {
-      for (const limit of [25, LIMIT]) {
-        for (const range of [{ limit }, { limit, after }]) {
-          const nodes = await nodesOf(pageQuery(selection, range, JSON_COLUMNS, { order }));
-          expect(nodes.length).toBeLessThan(40);
-          expect(indexesOf(nodes)).toEqual(new Set([index]));
-          const rows = scansOf(nodes).filter((node) => node['Node Type'] === 'Index Scan');
-          expect(rowsRead(rows)).toBeLessThanOrEqual(limit + 10); // ties with the last row
-          // The first key of each form version, and `limit / rank + 4` of each; EXPLAIN rounds averages.
-          expect(rowsRead(nodes)).toBeLessThanOrEqual(1.1 * (MANY + limit * (Math.log(limit) + 6)));
+    test.each(orders)(
+      'a page in the order %j reads little more of the index than its rows',
+      async (order, index) => {
+        for (const limit of [25, LIMIT]) {
+          for (const range of [{ limit }, { limit, after }]) {
+            const nodes = await nodesOf(pageQuery(selection, range, JSON_COLUMNS, { order }));
+            expect(nodes.length).toBeLessThan(40);
+            expect(indexesOf(nodes)).toEqual(new Set([index]));
+            const rows = scansOf(nodes).filter((node) => node['Node Type'] === 'Index Scan');
+            expect(rowsRead(rows)).toBeLessThanOrEqual(limit + 10); // ties with the last row
+            // The first key of each form version, and `limit / rank + 4` of each; EXPLAIN rounds
+            // averages.
+            expect(rowsRead(nodes)).toBeLessThanOrEqual(
+              1.1 * (MANY + limit * (Math.log(limit) + 6)),
+            );
+          }
         }
-      }
-    });
+      },
+    );
 
     test.each(orders)(
       'a page in the order %j that matches nothing reads as much as its bound allows',
       async (order, index) => {
         for (const from of [undefined, after]) {
           const none = { ...selection, question_ref: ['none'] };
-          const query = boundedPageQuery(none, { limit: 25, after: from }, JSON_COLUMNS, { order }, walked);
+          const query = boundedPageQuery(
+            none,
+            { limit: 25, after: from },
+            JSON_COLUMNS,
+            { order },
+            walked,
+          );
           const nodes = await nodesOf(query as Query);
           expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan', 'Index Scan']));
           expect(rowsRead(nodes.filter((node) => node['Node Type'] === 'Index Scan'))).toBe(0);
-          expect(indexesOf(nodes.filter((node) => node['Node Type'] === 'Index Only Scan'))).toEqual(new Set([index]));
+          expect(
+            indexesOf(nodes.filter((node) => node['Node Type'] === 'Index Only Scan')),
+          ).toEqual(new Set([index]));
           // As for a page of so many rows.
-          expect(rowsRead(nodes)).toBeLessThanOrEqual(1.1 * (MANY + walked * (Math.log(walked) + 6)));
+          expect(rowsRead(nodes)).toBeLessThanOrEqual(
+            1.1 * (MANY + walked * (Math.log(walked) + 6)),
+          );
         }
       },
     );
 
-    test.each(orders)('a page between boundaries in the order %j reads only its rows', async (order, index) => {
-      const later = { ...after, timestamp: '2026-03-01T03:30:00.000Z', userid: '2000000000005000' };
-      const [start, end] = order === newestFirst ? [later, after] : [after, later];
-      const range = { limit: ROWS, after: start, upTo: end };
-      const nodes = await nodesOf(pageQuery(selection, range, JSON_COLUMNS, { order }));
-      expect(indexesOf(nodes)).toEqual(new Set([index]));
-      expect(nodes[0]?.['Actual Rows']).toBeGreaterThan(0);
-      expect(rowsRead(nodes)).toBeLessThanOrEqual(1.1 * (nodes[0]?.['Actual Rows'] ?? 0));
-    });
-
-    test.each(orders)('page boundaries and counts in the order %j need only the index', async (order, index) => {
-      for (const query of [
-        boundaryQuery(selection, { after, limit: 4 * LIMIT }, LIMIT, order),
-        countQuery(selection, after, order),
-      ]) {
-        const nodes = await nodesOf(query);
-        expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan']));
+    test.each(orders)(
+      'a page between boundaries in the order %j reads only its rows',
+      async (order, index) => {
+        const later = {
+          ...after,
+          timestamp: '2026-03-01T03:30:00.000Z',
+          userid: '2000000000005000',
+        };
+        const [start, end] = order === newestFirst ? [later, after] : [after, later];
+        const range = { limit: ROWS, after: start, upTo: end };
+        const nodes = await nodesOf(pageQuery(selection, range, JSON_COLUMNS, { order }));
         expect(indexesOf(nodes)).toEqual(new Set([index]));
-      }
-    });
+        expect(nodes[0]?.['Actual Rows']).toBeGreaterThan(0);
+        expect(rowsRead(nodes)).toBeLessThanOrEqual(1.1 * (nodes[0]?.['Actual Rows'] ?? 0));
+      },
+    );
+
+    test.each(orders)(
+      'page boundaries and counts in the order %j need only the index',
+      async (order, index) => {
+        for (const query of [
+          boundaryQuery(selection, { after, limit: 4 * LIMIT }, LIMIT, order),
+          countQuery(selection, after, order),
+        ]) {
+          const nodes = await nodesOf(query);
+          expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan']));
+          expect(indexesOf(nodes)).toEqual(new Set([index]));
+        }
+      },
+    );
   });
 
   test('no query compares each question with each', async () => {
@@ -206,8 +257,14 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
   });
 
   test('with pseudonyms, a page of a participant with many responses reads little more than its rows', async () => {
-    const range = { limit: 100, after: { ...after, timestamp: '2026-03-01T00:10:00.000Z' }, participants: ['one'] };
-    const nodes = await nodesOf(pageQuery(selectionOf(ofOne, masking), range, CSV_COLUMNS, { order: BY_PARTICIPANT }));
+    const range = {
+      limit: 100,
+      after: { ...after, timestamp: '2026-03-01T00:10:00.000Z' },
+      participants: ['one'],
+    };
+    const nodes = await nodesOf(
+      pageQuery(selectionOf(ofOne, masking), range, CSV_COLUMNS, { order: BY_PARTICIPANT }),
+    );
     expect(nodes[0]?.['Actual Rows']).toBe(100);
     expect(rowsRead(nodes)).toBeLessThanOrEqual(100 + 2 * (SORT_GROUP + 1));
   });
@@ -252,7 +309,9 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
             const page = await nodesOf(pageQuery(selection(), range, columns, { order }));
             expectPage(page);
             expect(indexesOf(page)).toEqual(new Set([index]));
-            const boundaries = await nodesOf(boundaryQuery(selection(), { ...range, limit: 4 * LIMIT }, LIMIT, order));
+            const boundaries = await nodesOf(
+              boundaryQuery(selection(), { ...range, limit: 4 * LIMIT }, LIMIT, order),
+            );
             expect(typesOf(scansOf(boundaries))).toEqual(new Set(['Index Only Scan']));
             expect(typesOf(boundaries)).not.toContain('Sort');
             expect(boundaries[0]?.['Actual Rows']).toBe(4);
@@ -261,9 +320,14 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       );
 
       test('a page of some participants since a time, by participant, reads only their part of the index', async () => {
-        const some = { userid: ['2000000000000001', '2000000000000002'], since: parseInstant('2026-03-01') };
+        const some = {
+          userid: ['2000000000000001', '2000000000000002'],
+          since: parseInstant('2026-03-01'),
+        };
         const { columns } = rowColumns({});
-        const nodes = await nodesOf(pageQuery(selection(some), { limit: LIMIT }, columns, { order: BY_PARTICIPANT }));
+        const nodes = await nodesOf(
+          pageQuery(selection(some), { limit: LIMIT }, columns, { order: BY_PARTICIPANT }),
+        );
         expect(indexesOf(nodes)).toEqual(new Set(['responses_by_participant']));
         expect(nodes[0]?.['Actual Rows']).toBe(12);
         expect(rowsRead(nodes)).toBe(12);
@@ -276,7 +340,9 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
           for (const range of ranges) {
             if (range.upTo && order === newestFirst) continue;
             const page = await nodesOf(pageQuery(limited, range, CSV_COLUMNS, { order }));
-            const boundaries = await nodesOf(boundaryQuery(limited, { ...range, limit: 4 * LIMIT }, LIMIT, order));
+            const boundaries = await nodesOf(
+              boundaryQuery(limited, { ...range, limit: 4 * LIMIT }, LIMIT, order),
+            );
             for (const [nodes, scan, rows] of [
               [page, 'Index Scan', LIMIT],
               [boundaries, 'Index Only Scan', 4 * LIMIT],
@@ -300,7 +366,9 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
         expect(rowsRead(list)).toBe(ROWS);
         for (const participants of [userids.slice(0, 20), userids.slice(0, 1)]) {
           const page = await nodesOf(
-            pageQuery(limited, { limit: LIMIT, participants }, CSV_COLUMNS, { order: BY_PARTICIPANT }),
+            pageQuery(limited, { limit: LIMIT, participants }, CSV_COLUMNS, {
+              order: BY_PARTICIPANT,
+            }),
           );
           expect(indexesOf(page)).toEqual(new Set(['responses_by_participant']));
           expect(page[0]?.['Actual Rows']).toBe(6 * participants.length);
@@ -313,24 +381,37 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
           selectionOf(survey, { v: 1, questions: ['question_3'] }),
           selection({ question_ref: ['question_3'] }),
         ].map((one) => boundedPageQuery(one, { limit: 25, after }, JSON_COLUMNS) as Query);
-        const [nodes, expected] = [await nodesOf(limited as Query), await nodesOf(filtered as Query)];
+        const [nodes, expected] = [
+          await nodesOf(limited as Query),
+          await nodesOf(filtered as Query),
+        ];
         const read = (all: readonly Plan[]) =>
-          scansOf(all).map((node) => [node['Node Type'], node['Actual Rows'], node['Actual Loops']]);
+          scansOf(all).map((node) => [
+            node['Node Type'],
+            node['Actual Rows'],
+            node['Actual Loops'],
+          ]);
         expect(read(nodes)).toEqual(read(expected));
       });
 
-      // Without statistics, Postgres expects about as many groups as responses and may sort all responses.
+      // Without statistics, Postgres expects about as many groups as responses and may sort all
+      // responses.
       const mostSorted = when.startsWith('after') ? 6 * forms : ROWS;
       test(`the questions are found in one scan that sorts at most ${mostSorted} rows`, async () => {
         const nodes = await nodesOf(questionsQuery(selection(), 'form_question', 5001));
         expect(scansOf(nodes)).toHaveLength(1);
-        const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map((node) => node['Actual Rows']);
+        const sorted = nodes
+          .filter((node) => node['Node Type'].endsWith('Sort'))
+          .map((node) => node['Actual Rows']);
         expect(Math.max(...sorted)).toBeLessThanOrEqual(mostSorted);
       });
 
       test('a codebook reads each response once, and one more for the text of each question', async () => {
         const nodes = await nodesOf(codebookQuery(selection()));
-        expect(scansOf(nodes).map((node) => node['Node Type'])).toEqual(['Index Scan', 'Index Scan']);
+        expect(scansOf(nodes).map((node) => node['Node Type'])).toEqual([
+          'Index Scan',
+          'Index Scan',
+        ]);
         expect(rowsRead(nodes)).toBeGreaterThan(ROWS);
         expect(rowsRead(nodes)).toBeLessThanOrEqual(ROWS + 6 * forms);
       });
@@ -345,7 +426,9 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
         const options = { repeats: 'drop', require_metadata: ['none'] } as const;
         const nodes = await nodesOf(summaryQuery(selection(), 'Asia/Kolkata', options));
         expect(rowsRead(nodes)).toBe(2 * ROWS);
-        const loops = nodes.filter((node) => node['Node Type'] === 'CTE Scan').map((node) => node['Actual Loops']);
+        const loops = nodes
+          .filter((node) => node['Node Type'] === 'CTE Scan')
+          .map((node) => node['Actual Loops']);
         expect(Math.max(...loops)).toBe(1);
       });
 
@@ -355,7 +438,9 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
           const limit = 25;
           for (const from of [undefined, after]) {
             const nodes = await nodesOf(
-              boundedPageQuery(selection(filter), { limit, after: from }, JSON_COLUMNS, { order }) as Query,
+              boundedPageQuery(selection(filter), { limit, after: from }, JSON_COLUMNS, {
+                order,
+              }) as Query,
             );
             const scans = scansOf(nodes);
             const rows = scans.filter((node) => node['Node Type'] === 'Index Scan');
@@ -365,7 +450,9 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
             for (const { Filter, 'Index Cond': condition } of entries) {
               // A filter there would discard entries that are not counted as read.
               expect(Filter).toBe(undefined);
-              expect(condition).toMatch(/^\(+surveyid = [^ ]+\)(?: AND \(ROW\(.*\) [<>] ROW\(.*\)\)\))?$/);
+              expect(condition).toMatch(
+                /^\(+surveyid = [^ ]+\)(?: AND \(ROW\(.*\) [<>] ROW\(.*\)\)\))?$/,
+              );
             }
             expect(entries).toHaveLength(forms);
             expect(rowsRead(rows)).toBe(entriesPerRow === undefined ? 0 : limit);
@@ -382,11 +469,14 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
             [{ limit }, BY_TIME],
             [{ limit, after }, newestFirst],
           ] as const) {
-            const nodes = await nodesOf(pageQuery(selection(filter), range, CSV_COLUMNS, { order }));
+            const nodes = await nodesOf(
+              pageQuery(selection(filter), range, CSV_COLUMNS, { order }),
+            );
             expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Scan']));
             expect(typesOf(nodes)).not.toContain('Sort');
             // The filter is applied to index entries: no row is fetched to be discarded.
-            for (const scan of scansOf(nodes)) expect(scan['Rows Removed by Filter'] ?? 0).toBeLessThanOrEqual(1);
+            for (const scan of scansOf(nodes))
+              expect(scan['Rows Removed by Filter'] ?? 0).toBeLessThanOrEqual(1);
             const most = (nodes[0]?.['Actual Rows'] ?? 0) + scansOf(nodes).length + 1;
             expect(rowsRead(nodes)).toBeLessThanOrEqual(most);
           }
@@ -401,7 +491,9 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
             const nodes = await nodesOf(query);
             expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan']));
             // For several participants, Postgres sorts their few keys.
-            const sorted = nodes.filter((node) => node['Node Type'] === 'Sort').map((node) => node['Actual Rows']);
+            const sorted = nodes
+              .filter((node) => node['Node Type'] === 'Sort')
+              .map((node) => node['Actual Rows']);
             const few = (filter.userid?.length ?? 0) * 6 * forms;
             for (const rows of sorted) expect(rows).toBeLessThanOrEqual(few);
             expect(rowsRead(nodes)).toBeLessThanOrEqual(ROWS);

@@ -42,7 +42,8 @@ await client.query(
    select id, $2, 's', 'f', 't', 'f' from unnest($1::uuid[]) form (id)`,
   [forms, accountId],
 );
-// Form versions that follow each other, that alternate, that have few responses, or none; many responses tie.
+// Form versions that follow each other, that alternate, that have few responses, or none; many
+// responses tie.
 await client.query(
   `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
      question_text, response, timestamp)
@@ -66,10 +67,16 @@ const MANY_USERS = ['u1', 'u4', ...Array.from({ length: 299 }, (_, i) => `nobody
 async function read(query: Query) {
   const proof = new Proof(query);
   const types = { getTypeParser: () => (value: string) => value };
-  const result = await client.query({ text: proof.sql, values: [...proof.params], rowMode: 'array', types });
+  const result = await client.query({
+    text: proof.sql,
+    values: [...proof.params],
+    rowMode: 'array',
+    types,
+  });
   const { fields, rows: cells, rowCount } = result;
   const body = new TextEncoder().encode(JSON.stringify({ fields, rows: cells, rowCount }));
-  const page = proof.pageOf(body, csvEncoder({ columns: fields.length - 1, keyColumns: [] })); // the last one is the proof
+  // the last one is the proof
+  const page = proof.pageOf(body, csvEncoder({ columns: fields.length - 1, keyColumns: [] }));
   const lines = new TextDecoder().decode(page.data).split('\n').slice(0, -1);
   return page.isCut ? 'cut' : lines.map((line) => line.split(','));
 }
@@ -84,12 +91,16 @@ const pseudonymous = rows.map((row) => {
 const unmasked = rows.map((row) => ({ ...row, id: row.userid }));
 type SeenRow = (typeof unmasked)[number];
 
-const keyOf = (row: Row, { columns }: Order) => [...columns.map((name) => row[name]), row.surveyid].join('|');
+const keyOf = (row: Row, { columns }: Order) =>
+  [...columns.map((name) => row[name]), row.surveyid].join('|');
 
 test('a page, page boundaries and a count are those of its range, in every order and for any number of form versions', async () => {
   const seed = Date.now() % 1_000_000;
   const random = randomFrom(seed);
-  const cursorOf = ({ surveyid, timestamp, userid, question_ref: questionRef }: Row, isOlder: boolean): Cursor => ({
+  const cursorOf = (
+    { surveyid, timestamp, userid, question_ref: questionRef }: Row,
+    isOlder: boolean,
+  ): Cursor => ({
     timestamp,
     userid,
     questionRef,
@@ -106,11 +117,13 @@ test('a page, page boundaries and a count are those of its range, in every order
         : {
             v: 1,
             ...(random() < 0.7 && { secret }),
-            ...(random() < 0.5 && pick(random, [{ questions }, { without_questions: ['q0', 'q4'] }])),
+            ...(random() < 0.5 &&
+              pick(random, [{ questions }, { without_questions: ['q0', 'q4'] }])),
           };
     const seen = limits?.secret ? pseudonymous : unmasked;
     const isHidden = ({ question_ref }: Row) =>
-      (limits?.questions ?? limits?.without_questions) !== undefined && !questions.includes(question_ref);
+      (limits?.questions ?? limits?.without_questions) !== undefined &&
+      !questions.includes(question_ref);
     const selection: Selection = {
       survey: { accountId, name: 's', limits: limits ?? null },
       formVersions: selected.map((id) => ({ id, shortcode: 'f' })),
@@ -134,13 +147,18 @@ test('a page, page boundaries and a count are those of its range, in every order
     const isIn = (row: SeenRow) => passes(row, selection) && !isHidden(row);
     const isBackwards = order.direction === 'desc';
     const follows = (row: Row, other: Row) =>
-      isBackwards ? keyOf(row, order) < keyOf(other, order) : keyOf(row, order) > keyOf(other, order);
+      isBackwards
+        ? keyOf(row, order) < keyOf(other, order)
+        : keyOf(row, order) > keyOf(other, order);
     const ties = (row: Row, other: Row) =>
       keyOf({ ...row, surveyid: '' }, order) === keyOf({ ...other, surveyid: '' }, order);
     // A boundary is a row that no filter in an index discards.
     const upTo = end && isInIndex(end) ? end : undefined;
     const allInIndex = seen
-      .filter((row) => isInIndex(row) && (!start || (follows(row, start) && !(isOlder && ties(row, start)))))
+      .filter(
+        (row) =>
+          isInIndex(row) && (!start || (follows(row, start) && !(isOlder && ties(row, start)))),
+      )
       .toSorted((a, b) => (follows(a, b) ? 1 : -1));
     const all = allInIndex.filter(isIn);
     const walk = allInIndex.filter((row) => !upTo || !follows(row, upTo));
@@ -172,7 +190,8 @@ test('a page, page boundaries and a count are those of its range, in every order
       seed,
       trial,
       page: await read(pageQuery(selection, range, COLUMNS, { order })),
-      batch: order === BY_PARTICIPANT && (await read(pageQuery(selection, batch, COLUMNS, { order }))),
+      batch:
+        order === BY_PARTICIPANT && (await read(pageQuery(selection, batch, COLUMNS, { order }))),
       bounded: bounded && (await read(bounded)),
       boundaries: await read(boundaryQuery(selection, range, pageRows, order)),
       count: await read(countQuery(selection, range.after, order)),
@@ -180,7 +199,9 @@ test('a page, page boundaries and a count are those of its range, in every order
       seed,
       trial,
       page: expected,
-      batch: order === BY_PARTICIPANT && ofBatch.slice(0, limit).map((row) => COLUMNS.map((name) => row[name])),
+      batch:
+        order === BY_PARTICIPANT &&
+        ofBatch.slice(0, limit).map((row) => COLUMNS.map((name) => row[name])),
       bounded: unindexed.length > 0 ? (isCut ? 'cut' : expected) : undefined,
       boundaries,
       count: [[String(all.length)]],

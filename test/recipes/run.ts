@@ -1,4 +1,5 @@
-// npm run recipes: runs the programs in recipes/ against the service, and checks what they save, also after faults.
+// npm run recipes: runs the programs in recipes/ against the service, and checks what they save,
+// also after faults.
 import assert from 'node:assert/strict';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -47,8 +48,10 @@ const cutAfter =
   (exchange) =>
     exchange.cutAfter(bytes);
 /** The body ends after a line, as if it were complete. */
-const shorten: Fault = (exchange) => exchange.change((body) => body.subarray(0, body.indexOf('\n', 100_000) + 1));
-const busy: Fault = (exchange) => exchange.reply(503, '{"error":{"message":"busy"}}', { 'Retry-After': '1' });
+const shorten: Fault = (exchange) =>
+  exchange.change((body) => body.subarray(0, body.indexOf('\n', 100_000) + 1));
+const busy: Fault = (exchange) =>
+  exchange.reply(503, '{"error":{"message":"busy"}}', { 'Retry-After': '1' });
 
 /** What is wrong, the recipe's faults or settings, and what it prints. */
 type Mistake = [faults: readonly Fault[], env: NodeJS.ProcessEnv, message: RegExp];
@@ -60,86 +63,112 @@ const SETTINGS: Mistake[] = [
   [[(exchange) => exchange.reply(502, '<h1>Bad gateway</h1>')], {}, /502/],
 ];
 
-/** Each recipe's language, and what it has to save; and Python's libraries that read workbooks: npm's are in test/api. */
-const checks: Readonly<Record<string, [Language, (service: Service, run: Run) => Promise<void>]>> = {
-  'curl/download.sh': ['curl', checkDownload],
+/**
+ * Each recipe's language, and what it has to save; and Python's libraries that read workbooks:
+ * npm's are in test/api.
+ */
+const checks: Readonly<Record<string, [Language, (service: Service, run: Run) => Promise<void>]>> =
+  {
+    'curl/download.sh': ['curl', checkDownload],
 
-  'curl/resume.sh': [
-    'curl',
-    async (service, run) => {
-      const body = await service.get('ndjson');
-      const expectComplete = async (folder: string, faults: readonly Fault[] = []) => {
-        await expectSuccess(run(folder, { faults }));
-        assert.ok(body.equals(await readFile(join(folder, 'responses.ndjson'))), 'other bytes');
-      };
-      await expectComplete(await service.folder(), [300_000, 0, 1].map(cutAfter));
-      await expectComplete(await service.folder(), [busy, cutAfter(1000), busy]);
-      const lastLine = body.lastIndexOf('\n', body.length - 2) + 1;
-      for (const length of [10, 700_001, lastLine - 1, lastLine, body.length - 1, body.length]) {
+    'curl/resume.sh': [
+      'curl',
+      async (service, run) => {
+        const body = await service.get('ndjson');
+        const expectComplete = async (folder: string, faults: readonly Fault[] = []) => {
+          await expectSuccess(run(folder, { faults }));
+          assert.ok(body.equals(await readFile(join(folder, 'responses.ndjson'))), 'other bytes');
+        };
+        await expectComplete(await service.folder(), [300_000, 0, 1].map(cutAfter));
+        await expectComplete(await service.folder(), [busy, cutAfter(1000), busy]);
+        const lastLine = body.lastIndexOf('\n', body.length - 2) + 1;
+        for (const length of [10, 700_001, lastLine - 1, lastLine, body.length - 1, body.length]) {
+          const folder = await service.folder();
+          await writeFile(join(folder, 'responses.ndjson.part'), body.subarray(0, length));
+          await expectComplete(folder);
+        }
+        await expectNothingComplete(service, run, [SHORTENED, ...SETTINGS]);
+      },
+    ],
+
+    'python/page_through.py': [
+      'python',
+      async (service, run) => {
         const folder = await service.folder();
-        await writeFile(join(folder, 'responses.ndjson.part'), body.subarray(0, length));
-        await expectComplete(folder);
-      }
-      await expectNothingComplete(service, run, [SHORTENED, ...SETTINGS]);
-    },
-  ],
+        await expectSuccess(run(folder, { faults: [busy, noFault, busy] }));
+        const found = await readFile(join(folder, 'responses.ndjson'), 'utf8');
+        const expected = (await service.get('ndjson'))
+          .toString()
+          .replaceAll('"ratio": 0.10', '"ratio": "0.10"');
+        const numbers = /123456789012345678/g;
+        assert.deepEqual(rowsOf(found), rowsOf(expected));
+        assert.equal(found.match(numbers)?.length, expected.match(numbers)?.length);
+        await expectNothingComplete(service, run, [
+          [[noFault, cutAfter(10_000)], {}, /./],
+          ...SETTINGS,
+        ]);
+      },
+    ],
 
-  'python/page_through.py': [
-    'python',
-    async (service, run) => {
-      const folder = await service.folder();
-      await expectSuccess(run(folder, { faults: [busy, noFault, busy] }));
-      const found = await readFile(join(folder, 'responses.ndjson'), 'utf8');
-      const expected = (await service.get('ndjson')).toString().replaceAll('"ratio": 0.10', '"ratio": "0.10"');
-      const numbers = /123456789012345678/g;
-      assert.deepEqual(rowsOf(found), rowsOf(expected));
-      assert.equal(found.match(numbers)?.length, expected.match(numbers)?.length);
-      await expectNothingComplete(service, run, [[[noFault, cutAfter(10_000)], {}, /./], ...SETTINGS]);
-    },
-  ],
+    'duckdb/query.sql': [
+      'duckdb',
+      async (service, run) => {
+        const folder = await service.folder();
+        const csv = await service.get('csv');
+        await writeFile(join(folder, 'responses.csv'), csv);
+        await expectSuccess(run(folder));
+        await writeFile(
+          join(folder, 'to-csv.sql'),
+          `copy (from 'responses.parquet') to 'parquet.csv' (header)`,
+        );
+        await expectSuccess(run(folder, { file: join(folder, 'to-csv.sql') }));
+        assert.deepEqual(parseCsv(await readFile(join(folder, 'parquet.csv'))), parseCsv(csv));
+      },
+    ],
 
-  'duckdb/query.sql': [
-    'duckdb',
-    async (service, run) => {
-      const folder = await service.folder();
-      const csv = await service.get('csv');
-      await writeFile(join(folder, 'responses.csv'), csv);
-      await expectSuccess(run(folder));
-      await writeFile(join(folder, 'to-csv.sql'), `copy (from 'responses.parquet') to 'parquet.csv' (header)`);
-      await expectSuccess(run(folder, { file: join(folder, 'to-csv.sql') }));
-      assert.deepEqual(parseCsv(await readFile(join(folder, 'parquet.csv'))), parseCsv(csv));
-    },
-  ],
+    '../test/recipes/read_workbooks.py': ['workbooks', checkWorkbooks],
+  };
 
-  '../test/recipes/read_workbooks.py': ['workbooks', checkWorkbooks],
-};
-
-const rowsOf = (ndjson: string): unknown => JSON.parse(`[${ndjson.trimEnd().replaceAll('\n', ',')}]`);
+const rowsOf = (ndjson: string): unknown =>
+  JSON.parse(`[${ndjson.trimEnd().replaceAll('\n', ',')}]`);
 
 async function checkDownload(service: Service, run: Run): Promise<void> {
   const folder = await service.folder();
   await expectSuccess(run(folder));
-  assert.ok((await service.get('csv')).equals(await readFile(join(folder, 'responses.csv'))), 'other bytes');
+  assert.ok(
+    (await service.get('csv')).equals(await readFile(join(folder, 'responses.csv'))),
+    'other bytes',
+  );
   await expectNothingComplete(service, run, [CUT, SHORTENED, ...SETTINGS]);
 }
 
 async function checkWorkbooks(service: Service, run: Run): Promise<void> {
   const folder = await service.folder();
   for (const [name, { table }] of Object.entries(LAYOUTS))
-    await writeFile(join(folder, `${name}.xlsx`), await service.get('xlsx', { ...table, codebook: 'true' }));
+    await writeFile(
+      join(folder, `${name}.xlsx`),
+      await service.get('xlsx', { ...table, codebook: 'true' }),
+    );
   const ofNumbers = { survey: NUMBERS_SURVEY, ...NUMBERS_TABLE };
   await writeFile(join(folder, 'numbers.xlsx'), await service.get('xlsx', ofNumbers));
   const { stdout } = await expectSuccess(run(folder));
   const found = JSON.parse(stdout) as Record<string, Record<string, Sheets>>;
-  for (const library of ['openpyxl', 'calamine']) expectNumbers(found[library]?.['numbers.xlsx']?.['responses'] ?? []);
+  for (const library of ['openpyxl', 'calamine'])
+    expectNumbers(found[library]?.['numbers.xlsx']?.['responses'] ?? []);
   for (const [name, { table, codebook }] of Object.entries(LAYOUTS)) {
     const responses = await service.get('csv', table);
-    const expected = { responses, codebook: await service.get('questions', { ...codebook, format: 'csv' }) };
+    const expected = {
+      responses,
+      codebook: await service.get('questions', { ...codebook, format: 'csv' }),
+    };
     for (const library of ['openpyxl', 'calamine', 'xlsx2csv', 'pandas']) {
-      const undecoded = library === 'calamine' ? /FFF[EF]/ : /[\da-f]{4}/i; // the escapes that it does not decode
+      // the escapes that it does not decode
+      const undecoded = library === 'calamine' ? /FFF[EF]/ : /[\da-f]{4}/i;
       const sheets = Object.entries(found[library]?.[`${name}.xlsx`] ?? {}).map(([sheet, rows]) => [
         sheet,
-        rows.map((row) => row.map((cell) => (typeof cell === 'string' ? decoded(cell, undecoded) : cell))),
+        rows.map((row) =>
+          row.map((cell) => (typeof cell === 'string' ? decoded(cell, undecoded) : cell)),
+        ),
       ]);
       expectSheets(Object.fromEntries(sheets) as Sheets, expected);
     }
@@ -153,7 +182,11 @@ async function expectSuccess(running: Promise<Finished>): Promise<Finished> {
 }
 
 /** Checks that the recipe fails, and leaves no file that looks complete. */
-async function expectNothingComplete(service: Service, run: Run, mistakes: readonly Mistake[]): Promise<void> {
+async function expectNothingComplete(
+  service: Service,
+  run: Run,
+  mistakes: readonly Mistake[],
+): Promise<void> {
   for (const [faults, env, message] of mistakes) {
     const folder = await service.folder();
     const { status, stderr } = await run(folder, { faults, env });
@@ -176,8 +209,14 @@ async function startService(cleanUp: AsyncDisposableStack) {
   await addResponses(await createSurvey(account, SURVEY), hardResponses());
   await addResponses(await createSurvey(account, NUMBERS_SURVEY), numberResponses());
   /** The body of a response about the survey, requested without the proxy. */
-  async function get(path: string, parameters: Readonly<Record<string, string>> = {}): Promise<Buffer> {
-    const { status, bytes } = await fetchApi(`/responses/${path}${query({ survey: SURVEY, ...parameters })}`, { key });
+  async function get(
+    path: string,
+    parameters: Readonly<Record<string, string>> = {},
+  ): Promise<Buffer> {
+    const { status, bytes } = await fetchApi(
+      `/responses/${path}${query({ survey: SURVEY, ...parameters })}`,
+      { key },
+    );
     assert.equal(status, 200);
     return bytes;
   }
@@ -201,8 +240,14 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 await runCommand(async () => {
   const { require: required } = new Command('npm run recipes --')
-    .description('Runs every recipe whose language is installed. PYTHON names a Python that has the libraries.')
-    .option('--require <languages>', `fail if one of these is not installed: ${LANGUAGES.join(',')}`, '')
+    .description(
+      'Runs every recipe whose language is installed. PYTHON names a Python that has the libraries.',
+    )
+    .option(
+      '--require <languages>',
+      `fail if one of these is not installed: ${LANGUAGES.join(',')}`,
+      '',
+    )
     .allowExcessArguments(false)
     .parse()
     .opts<{ require: string }>();
@@ -215,7 +260,9 @@ await runCommand(async () => {
   const missing = required.split(',').filter((language) => language !== '' && !found.has(language));
   if (missing.length > 0) throw new UserError(`not installed: ${missing.join(', ')}`);
 
-  const names = (await readdir(RECIPES, { recursive: true })).filter((name) => /\.(sh|py|R|sql)$/.test(name));
+  const names = (await readdir(RECIPES, { recursive: true })).filter((name) =>
+    /\.(sh|py|R|sql)$/.test(name),
+  );
   const unchecked = names.filter((name) => !Object.hasOwn(checks, name.replaceAll('\\', '/')));
   if (unchecked.length > 0) throw new UserError(`${unchecked.join(', ')}: has no check`);
 

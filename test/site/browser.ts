@@ -17,8 +17,9 @@ export interface Display extends Omit<BrowserContextOptions, 'viewport'> {
 let launched: Promise<Browser> | undefined;
 
 /**
- * Opens the page at a path, in its own context of the browser, until the test ends. The test fails if the page has other
- * problems than the provoked ones: console messages, errors, policy violations, or requests to anything but the service.
+ * Opens the page at a path, in its own context of the browser, until the test ends. The test fails
+ * if the page has other problems than the provoked ones: console messages, errors, policy
+ * violations, or requests to anything but the service.
  */
 export async function openPage(path: string, display: Display = {}): Promise<Page> {
   const { width = 1280, origin = serviceOrigin(), provoked = /^$/, ...options } = display;
@@ -41,8 +42,13 @@ export async function openPage(path: string, display: Display = {}): Promise<Pag
   return page;
 }
 
-/** The file that the browser saves while `action` runs, or after it, as late as the test may end. */
-export async function saved(page: Page, action: () => Promise<unknown>): Promise<{ name: string; bytes: Buffer }> {
+/**
+ * The file that the browser saves while `action` runs, or after it, as late as the test may end.
+ */
+export async function saved(
+  page: Page,
+  action: () => Promise<unknown>,
+): Promise<{ name: string; bytes: Buffer }> {
   const [download] = await Promise.all([page.waitForEvent('download', { timeout: 0 }), action()]);
   const bytes = await buffer(await download.createReadStream());
   return { name: download.suggestedFilename(), bytes };
@@ -52,8 +58,9 @@ export async function saved(page: Page, action: () => Promise<unknown>): Promise
 export const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent');
 
 /**
- * What a page has left in the browser, except files: the values in its storages, its cookies and its URL. The values are read by
- * position: an item with the name of a method, such as `key`, is not among a storage's properties.
+ * What a page has left in the browser, except files: the values in its storages, its cookies and
+ * its URL. The values are read by position: an item with the name of a method, such as `key`, is
+ * not among a storage's properties.
  */
 export const traces = (page: Page) =>
   page.evaluate<string[]>(`[

@@ -7,7 +7,17 @@ import { type TestSurvey, addResponses, createAccount, createSurvey } from '../s
 import { newFolder } from '../support/once-per-run.ts';
 import { type Interpreter, findInterpreter, findPython, findR } from '../support/programs.ts';
 import { saved } from './browser.ts';
-import { type Selection, cards, fileOf, openSurvey, openView, press, selected, settled, visit } from './home.ts';
+import {
+  type Selection,
+  cards,
+  fileOf,
+  openSurvey,
+  openView,
+  press,
+  selected,
+  settled,
+  visit,
+} from './home.ts';
 
 const NAME = `It's “Ümläut” & $(more) \\n`;
 const DAYS = 10;
@@ -28,7 +38,9 @@ beforeAll(async () => {
       flowid: hour % 7 === 1 ? `${hour}` : '1', // participant 1 took the forms often
       response: hour % 6 === 0 ? 'A' : `answer, "${hour}"`,
       translated_response: hour % 5 === 0 ? `translated ${hour}` : null,
-      metadata: JSON.stringify(hour % 7 === 0 ? { tester: true } : { cluster: `c${hour % 3}`, 'a "key"': hour }),
+      metadata: JSON.stringify(
+        hour % 7 === 0 ? { tester: true } : { cluster: `c${hour % 3}`, 'a "key"': hour },
+      ),
     })),
   );
 });
@@ -36,9 +48,11 @@ beforeAll(async () => {
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 const parametersOf = (page: Page) =>
   [...new URL(page.url()).searchParams].filter(([name]) => name !== 'survey' && name !== 'view');
-const linkOf = (selection: Selection) => `/${query({ survey: NAME, view: 'download', ...selection })}`;
+const linkOf = (selection: Selection) =>
+  `/${query({ survey: NAME, view: 'download', ...selection })}`;
 const openFilter = (page: Page) => page.locator('.selection summary').first().click();
-const downloadButton = (page: Page) => page.getByRole('button', { name: 'Download file', exact: true });
+const downloadButton = (page: Page) =>
+  page.getByRole('button', { name: 'Download file', exact: true });
 
 /** Opens the list of a label, and checks the boxes with these names. */
 async function choose(page: Page, label: string, ...names: string[]): Promise<void> {
@@ -51,7 +65,8 @@ describe('the selection', () => {
     const page = await openSurvey(survey, { view: 'download' }, CAIRO);
     await selected(page, `7 participants, ${24 * DAYS} answers`);
     expect(parametersOf(page)).toEqual([]);
-    const look = () => page.evaluate("getComputedStyle(document.querySelector('.download .main')).backgroundColor");
+    const look = () =>
+      page.evaluate("getComputedStyle(document.querySelector('.download .main')).backgroundColor");
     const enabled = await look();
 
     await openFilter(page);
@@ -65,11 +80,20 @@ describe('the selection', () => {
     await choose(page, 'Forms', 'Title 3');
     await choose(page, 'Questions', 'Question 1?', 'Question 2?');
     await page.getByLabel('Participant ID').fill('participant 3');
-    const filters = { ...times, shortcode: 'f1', question_ref: ['q1', 'q2'], userid: 'participant 3' };
-    const { responses } = JSON.parse(String(await fileOf(survey, filters, 'summary'))) as { responses: number };
+    const filters = {
+      ...times,
+      shortcode: 'f1',
+      question_ref: ['q1', 'q2'],
+      userid: 'participant 3',
+    };
+    const { responses } = JSON.parse(String(await fileOf(survey, filters, 'summary'))) as {
+      responses: number;
+    };
     expect(responses).toBe(1);
     await selected(page, `1 participant, 1 answer`);
-    await page.getByText('24 Apr 2026 · 1 form · 2 questions · participant participant 3').waitFor();
+    await page
+      .getByText('24 Apr 2026 · 1 form · 2 questions · participant participant 3')
+      .waitFor();
 
     await page.getByLabel('Participant ID').fill('nobody');
     await selected(page, 'No answers match.');
@@ -88,7 +112,10 @@ describe('the selection', () => {
     await openFilter(page);
     await field(page, 'To').fill('2026-04-01');
     await field(page, 'From').fill('2026-04-02');
-    await page.getByRole('alert').getByText('This day is before “From”, so it is not applied.').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText('This day is before “From”, so it is not applied.')
+      .waitFor();
     expect(parametersOf(page).map(([name]) => name)).not.toContain('since');
     await page.getByRole('button', { name: 'Last 7 days' }).click();
     const since = new URL(page.url()).searchParams.get('since') ?? '';
@@ -108,7 +135,10 @@ describe('the selection', () => {
     const many = await createSurvey(survey.account);
     await addResponses(
       many,
-      Array.from({ length: 60 }, (_, i) => ({ question_ref: `q${i}`, question_text: `Texto número ${i}` })),
+      Array.from({ length: 60 }, (_, i) => ({
+        question_ref: `q${i}`,
+        question_text: `Texto número ${i}`,
+      })),
     );
     const page = await openSurvey(many, { format: 'nope' });
     await openFilter(page);
@@ -117,7 +147,8 @@ describe('the selection', () => {
     const search = page.getByRole('searchbox', { name: 'Search: Questions' });
     await search.fill('NUMERO 59');
     await expect.poll(() => list.getByRole('checkbox').count()).toBe(1);
-    expect(new URL(page.url()).searchParams.get('format')).toBe('nope'); // nothing has been changed yet
+    // nothing has been changed yet
+    expect(new URL(page.url()).searchParams.get('format')).toBe('nope');
     await search.press('Enter');
     await list.getByLabel('Texto número 59').check();
     await search.fill('7');
@@ -144,7 +175,9 @@ test('shows whom a file leaves out, by rule, with their IDs', async () => {
   const lines = async () => (await left.locator('> p, summary').allInnerTexts()).join(' | ');
   const repeats = page.getByLabel('If someone took a form more than once');
   await repeats.selectOption('leave the participant out');
-  await expect.poll(lines).toBe('1 participant is left out of the file: | Took a form more than once: 1 participant');
+  await expect
+    .poll(lines)
+    .toBe('1 participant is left out of the file: | Took a form more than once: 1 participant');
   await choose(page, 'Leave out testers', 'cluster');
   await left.getByText('2 participants are left out of the file:').waitFor();
   await left.getByText('Answers without “cluster”: 1 participant').click();
@@ -176,11 +209,16 @@ test('a link opens the same selection again, in its time zone, and what it asks 
     require_metadata: 'cluster',
     format: 'csv-excel',
   };
-  const page = await openSurvey(survey, { view: 'download', ...parameters }, { timezoneId: 'America/Chicago' });
+  const page = await openSurvey(
+    survey,
+    { view: 'download', ...parameters },
+    { timezoneId: 'America/Chicago' },
+  );
   const columns = field(page, 'If several forms ask the same question');
   await columns.selectOption('one column for all forms');
   await columns.selectOption('one column for each form');
-  const sorted = (path: string) => [...new URL(path, page.url()).searchParams].map(String).toSorted();
+  const sorted = (path: string) =>
+    [...new URL(path, page.url()).searchParams].map(String).toSorted();
   expect(sorted(page.url())).toEqual(sorted(linkOf(parameters)));
   await openFilter(page);
   expect(await field(page, 'From').inputValue()).toBe('2026-04-20');
@@ -203,7 +241,10 @@ test('a link opens the same selection again, in its time zone, and what it asks 
     ['until=garbage', 'is not a day.'],
     ['userid=participant 4', 'was ignored: only one value is possible.'],
   ].concat(unknown.map((part) => [part, 'was not recognised.']));
-  const link = [linkOf({ userid: 'participant 3' }), ...parts.map(([part = '']) => encodeURI(part))].join('&');
+  const link = [
+    linkOf({ userid: 'participant 3' }),
+    ...parts.map(([part = '']) => encodeURI(part)),
+  ].join('&');
   await visit(page, link);
   await settled(page);
   const problems = page.locator('.cut').getByRole('listitem');
@@ -213,7 +254,13 @@ test('a link opens the same selection again, in its time zone, and what it asks 
   await page.getByLabel('Participant ID').fill('participant 5');
   await expect.poll(() => parametersOf(page)).toEqual([['userid', 'participant 5']]);
   // The defaults of the API.
-  const defaults = { layout: 'long', value: 'response', repeats: 'last', columns: 'form_question', format: 'xlsx' };
+  const defaults = {
+    layout: 'long',
+    value: 'response',
+    repeats: 'last',
+    columns: 'form_question',
+    format: 'xlsx',
+  };
   await visit(page, linkOf({ ...defaults, userid: '' }));
   await settled(page);
   expect(await problems.count()).toBe(0);
@@ -224,7 +271,14 @@ test('a link opens the same selection again, in its time zone, and what it asks 
 });
 
 /** Selections as programs, with the file of the API that they stand for. */
-const programs: [selection: Selection, path: string, added: Selection, file: string, about: string, name: RegExp][] = [
+const programs: [
+  selection: Selection,
+  path: string,
+  added: Selection,
+  file: string,
+  about: string,
+  name: RegExp,
+][] = [
   [
     {
       layout: 'wide',
@@ -270,7 +324,8 @@ test('the button and the programs download the same bytes as the API, without wh
     expect(file.name).toMatch(name);
 
     for (const { name: language, interpreter } of languages) {
-      if (language === 'Python' && path === 'questions') continue; // the client saves no codebooks as files
+      // the client saves no codebooks as files
+      if (language === 'Python' && path === 'questions') continue;
       const program = await page.getByRole('group', { name: language, exact: true }).textContent();
       expect(program).not.toContain(survey.account.key);
       const found = await interpreter;

@@ -14,14 +14,26 @@ test('the memory of the page does not grow with the file that it downloads, or b
 
   const { page, proxy } = await openThroughProxy(survey, { view: 'download', format: 'csv' });
   const devtools = await page.context().newCDPSession(page);
-  /** What the page's scripts hold, with their buffers. Garbage is collected first, because it depends on time. */
+  /**
+   * What the page's scripts hold, with their buffers. Garbage is collected first, because it
+   * depends on time.
+   */
   const held = async () => {
     await devtools.send('HeapProfiler.collectGarbage');
-    const { usedSize, embedderHeapUsedSize, backingStorageSize } = await devtools.send('Runtime.getHeapUsage');
+    const { usedSize, embedderHeapUsedSize, backingStorageSize } =
+      await devtools.send('Runtime.getHeapUsage');
     return usedSize + embedderHeapUsedSize + backingStorageSize;
   };
-  /** Expects little memory to be held when all but the last byte has arrived, and when the file has been saved. */
-  const expectSaved = async (act: () => Promise<void>, index: number, arrived: string, end: string) => {
+  /**
+   * Expects little memory to be held when all but the last byte has arrived, and when the file has
+   * been saved.
+   */
+  const expectSaved = async (
+    act: () => Promise<void>,
+    index: number,
+    arrived: string,
+    end: string,
+  ) => {
     const { promise: measured, resolve } = Promise.withResolvers<void>();
     proxy.inject((exchange) => {
       if (exchange.index === index) exchange.cutAfter((body) => body.length - 1, measured);
@@ -36,7 +48,12 @@ test('the memory of the page does not grow with the file that it downloads, or b
     await expect.poll(held).toBeLessThan(MOST_BYTES);
     expect(file.bytes.equals(expected)).toBe(true);
   };
-  await expectSaved(() => press(page, 'Download file'), 0, '1,499 of 1,500 answers', 'Complete: 1,500 answers');
+  await expectSaved(
+    () => press(page, 'Download file'),
+    0,
+    '1,499 of 1,500 answers',
+    'Complete: 1,500 answers',
+  );
 
   // An older file whose first record has another text, so that its day is downloaded again.
   const old = String(expected).replace('Do you think', 'Do they think');

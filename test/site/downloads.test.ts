@@ -1,12 +1,30 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
+import {
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createSurvey,
+  storeKey,
+} from '../support/data.ts';
 import type { Exchange, Fault, FaultProxy } from '../support/fault-proxy.ts';
 import { type Display, keptFiles, keptNames, saved } from './browser.ts';
-import { type Selection, cards, chooseOlder, enterKey, fileOf, openThroughProxy, press, settled } from './home.ts';
+import {
+  type Selection,
+  cards,
+  chooseOlder,
+  enterKey,
+  fileOf,
+  openThroughProxy,
+  press,
+  settled,
+} from './home.ts';
 
-/** A survey whose rows have quotes, line breaks and characters of several bytes, also in the columns of a cursor. */
+/**
+ * A survey whose rows have quotes, line breaks and characters of several bytes, also in the columns
+ * of a cursor.
+ */
 let survey: TestSurvey;
 beforeAll(async () => {
   survey = await createSurvey(await createAccount(), 'Étude “1” <script> مسح');
@@ -31,14 +49,19 @@ const chooseFormat = (page: Page, name: string) => page.getByRole('radio', { nam
 const card = (page: Page) => cards(page).first().getByRole('paragraph').nth(1);
 
 /** Expects the bytes of a file to be those of the API. */
-async function expectFile({ bytes }: { bytes: Buffer }, selection: Selection = {}, path = 'csv'): Promise<void> {
+async function expectFile(
+  { bytes }: { bytes: Buffer },
+  selection: Selection = {},
+  path = 'csv',
+): Promise<void> {
   const expected = await fileOf(survey, selection, path);
   expect(bytes.equals(expected), `${bytes.length} bytes instead of ${expected.length}`).toBe(true);
 }
 
 /**
- * Cuts the first requests from now on: one at each of the positions, which are parts of the body. Cuts after the beginning come when
- * the page has counted more rows than before. Then does something else.
+ * Cuts the first requests from now on: one at each of the positions, which are parts of the body.
+ * Cuts after the beginning come when the page has counted more rows than before. Then does
+ * something else.
  */
 function cutAt(page: Page, shares: readonly number[], otherwise?: Fault): Fault {
   let rows = 0;
@@ -50,13 +73,20 @@ function cutAt(page: Page, shares: readonly number[], otherwise?: Fault): Fault 
   return (exchange) => {
     const share = shares[exchange.index];
     if (share === undefined) return otherwise?.(exchange);
-    exchange.cutAfter((body) => Math.floor(body.length * share), share > 0.01 ? received() : undefined);
+    exchange.cutAfter(
+      (body) => Math.floor(body.length * share),
+      share > 0.01 ? received() : undefined,
+    );
     return undefined;
   };
 }
 
 /** Starts a download that is interrupted after half of it, and then does something else. */
-async function startHalf(page: Page, proxy: FaultProxy, otherwise: Fault = ({ hang }) => hang()): Promise<void> {
+async function startHalf(
+  page: Page,
+  proxy: FaultProxy,
+  otherwise: Fault = ({ hang }) => hang(),
+): Promise<void> {
   proxy.inject(cutAt(page, [0.5], otherwise));
   await press(page, 'Download file');
   await expect.poll(() => proxy.requests).toBe(2);
@@ -65,8 +95,12 @@ async function startHalf(page: Page, proxy: FaultProxy, otherwise: Fault = ({ ha
 /** What is kept of a download that was interrupted. */
 const HALF = ['0/0', '0/manifest.json'];
 
-/** Has the page not wait between requests: the browser seems to be online again and again, which ends each wait. */
-const endWaits = (page: Page) => page.evaluate('setInterval(() => dispatchEvent(new Event("online")), 50)');
+/**
+ * Has the page not wait between requests: the browser seems to be online again and again, which
+ * ends each wait.
+ */
+const endWaits = (page: Page) =>
+  page.evaluate('setInterval(() => dispatchEvent(new Event("online")), 50)');
 
 test('a file is downloaded once at a time, and can be saved again until it is removed', async () => {
   const { page, proxy } = await open({ format: 'csv', layout: 'wide' });
@@ -80,7 +114,8 @@ test('a file is downloaded once at a time, and can be saved again until it is re
   const file = await saved(page, () => button.dblclick({ delay: 100 }));
   await expectFile(file, { layout: 'wide' });
   const said = [`Downloading ${survey.name}`, expect.stringMatching(/: Complete: 7 rows, /)];
-  await expect.poll(() => page.evaluate('said')).toEqual(expect.arrayContaining(said)); // to those who do not see it
+  // to those who do not see it
+  await expect.poll(() => page.evaluate('said')).toEqual(expect.arrayContaining(said));
   expect(file.name).toMatch(/^étude-1-script-مسح_wide_\d{4}-\d\d-\d\d_\d{4}\.csv$/);
   await card(page)
     .getByText(/^Complete: 7 rows, /)
@@ -113,7 +148,8 @@ test('files that closed tabs have left are deleted by the next page, without a k
   expect(files).not.toEqual([]);
   // A file that is never saved, and the folder of a page with another manifest.
   await page.evaluate(`(async () => {
-    Blob.prototype.arrayBuffer = () => new Promise(() => {}); // which the page reads before it saves
+    // which the page reads before it saves
+    Blob.prototype.arrayBuffer = () => new Promise(() => {});
     const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('left', { create: true });
     const file = await (await folder.getFileHandle('manifest.json', { create: true })).createWritable();
     await file.write(JSON.stringify({ email: '${survey.account.email}', time: Date.now(), isComplete: false }));
@@ -122,9 +158,13 @@ test('files that closed tabs have left are deleted by the next page, without a k
   await chooseFormat(page, 'Excel workbook');
   await press(page, 'Download file');
   const complete = async () =>
-    Object.values(await keptFiles(page)).filter((text) => text.includes('"isComplete":true')).length;
+    Object.values(await keptFiles(page)).filter((text) => text.includes('"isComplete":true'))
+      .length;
   await expect.poll(complete).toBe(2);
-  /** Opens another page some minutes later. @returns what is kept when it has deleted what is too old */
+  /**
+   * Opens another page some minutes later. @returns what is kept when it has deleted what is too
+   * old
+   */
   const openLater = async (minutes: number) => {
     const later = await page.context().newPage();
     await later.clock.setFixedTime(Date.now() + minutes * 60_000);
@@ -174,9 +214,11 @@ describe('an interrupted download', () => {
     });
     const otherwise = (exchange: Exchange) => {
       if (exchange.index === 3) {
-        return exchange.change((body) => body.subarray(0, body.length / 2)); // a proper end, within a record
+        // a proper end, within a record
+        return exchange.change((body) => body.subarray(0, body.length / 2));
       }
-      if (exchange.index === 4) return exchange.reply(503, '{}', { 'Retry-After': '1', 'X-Error-Code': 'overloaded' });
+      if (exchange.index === 4)
+        return exchange.reply(503, '{}', { 'Retry-After': '1', 'X-Error-Code': 'overloaded' });
       return page.getByRole('status').getByText('The service is busy. Waiting').waitFor();
     };
     const expectContinued = async (parameters: Selection, path: string) => {
@@ -195,7 +237,11 @@ describe('an interrupted download', () => {
     await press(page, 'Download file');
     await page.getByRole('button', { name: 'Start again' }).waitFor();
     expect(proxy.requests).toBe(4);
-    await expectFile(await saved(page, () => press(page, 'Start again')), { metadata: 'é' }, 'xlsx');
+    await expectFile(
+      await saved(page, () => press(page, 'Start again')),
+      { metadata: 'é' },
+      'xlsx',
+    );
 
     // In memory where the browser has no file storage; a warning comes before the page is closed.
     await page.evaluate('delete StorageManager.prototype.getDirectory');
@@ -204,7 +250,10 @@ describe('an interrupted download', () => {
     const file = await saved(page, async () => {
       await startHalf(page, proxy, () => warned);
       await page.getByText('Keep this page open').waitFor();
-      const [dialog] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
+      const [dialog] = await Promise.all([
+        page.waitForEvent('dialog'),
+        page.close({ runBeforeUnload: true }),
+      ]);
       expect(dialog.type()).toBe('beforeunload');
       await dialog.dismiss();
       resolve();
@@ -287,7 +336,9 @@ describe('an interrupted download', () => {
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
     proxy.inject((exchange) =>
-      exchange.index === 0 ? exchange.hang() : exchange.reply(502, 'no service behind this gateway'),
+      exchange.index === 0
+        ? exchange.hang()
+        : exchange.reply(502, 'no service behind this gateway'),
     );
     await press(page, 'Download file');
     await expect.poll(() => proxy.requests).toBe(1);
@@ -321,13 +372,17 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
   })()`;
   proxy.inject(cutAt(page, [0.5], () => page.evaluate<void>(truncatePart)));
   await press(page, 'Download file');
-  await card(page).getByText('Your browser could not store the file. Start the download again.').waitFor();
+  await card(page)
+    .getByText('Your browser could not store the file. Start the download again.')
+    .waitFor();
 
   proxy.inject((exchange) =>
     exchange.reply(500, '{}', { 'X-Error-Code': 'internal_error', 'X-Request-Id': 'request-1' }),
   );
   await press(page, 'Start again');
-  await card(page).getByText('send the request ID request-1 to whoever runs this service.').waitFor();
+  await card(page)
+    .getByText('send the request ID request-1 to whoever runs this service.')
+    .waitFor();
 
   proxy.inject();
   const devtools = await page.context().newCDPSession(page);
@@ -340,7 +395,9 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
   const last = bytes.lastIndexOf('\n', -2) + 1;
   proxy.inject((exchange) => exchange.change(() => bytes.subarray(0, last)));
   await press(page, 'Start again');
-  await card(page).getByText('Incomplete: only 399 of 400 answers arrived. Start the download again.').waitFor();
+  await card(page)
+    .getByText('Incomplete: only 399 of 400 answers arrived. Start the download again.')
+    .waitFor();
   expect(files).toBe(0);
 
   const more = Buffer.concat([bytes, bytes.subarray(last)]);

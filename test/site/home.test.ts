@@ -2,7 +2,13 @@ import type { FileChooser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateLimitedApiKey } from '../../src/auth/api-key.ts';
 import { query } from '../support/api.ts';
-import { type TestAccount, addResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
+import {
+  type TestAccount,
+  addResponses,
+  createAccount,
+  createSurvey,
+  storeKey,
+} from '../support/data.ts';
 import { focused, openPage, saved, traces } from './browser.ts';
 import { enterKey, hold, press, selected } from './home.ts';
 
@@ -47,8 +53,12 @@ describe('the key', () => {
     await page.reload(); // forgets it
     expect(await keyIn(page)).toBe('');
     expect(await keyIn(reference)).toBe(''); // nor is it handed to another tab
-    await enterKey(page, `Docs  ${account.email}/docs Key   ${account.key} Data  embedded Postgres`);
-    await page.getByText(`Key for ${account.email}`, { exact: true }).waitFor(); // shows whose it is
+    await enterKey(
+      page,
+      `Docs  ${account.email}/docs Key   ${account.key} Data  embedded Postgres`,
+    );
+    // shows whose it is
+    await page.getByText(`Key for ${account.email}`, { exact: true }).waitFor();
   });
 
   test('is kept in this tab, after a reload and in tabs that open meanwhile, until all of them forget everything', async () => {
@@ -94,7 +104,8 @@ describe('the key', () => {
     await expect.poll(async () => (await traces(tab)).join()).not.toContain('sres_');
     const ended = tab.waitForEvent('requestfinished').catch(() => {});
     held.release();
-    await Promise.race([ended, tab.waitForTimeout(1000)]); // the request may have been aborted before it was sent
+    // the request may have been aborted before it was sent
+    await Promise.race([ended, tab.waitForTimeout(1000)]);
     expect((await traces(tab)).join()).not.toContain('sres_');
     expect(await alert(tab).count()).toBe(0); // nothing has failed
   });
@@ -103,7 +114,14 @@ describe('the key', () => {
 test('with a limited key, the page says what it sees, and offers nothing else', async () => {
   const key = generateLimitedApiKey();
   const secret = '07'.repeat(32);
-  const limits = { v: 1, surveys: [SURVEY], without_questions: ['q0'], metadata: [], pageid: false, secret };
+  const limits = {
+    v: 1,
+    surveys: [SURVEY],
+    without_questions: ['q0'],
+    metadata: [],
+    pageid: false,
+    secret,
+  };
   await storeKey(account.id, key, { limits });
   await addResponses(await createSurvey(account, 'Hidden'), [{}]);
   const page = await openPage('/');
@@ -113,7 +131,11 @@ test('with a limited key, the page says what it sees, and offers nothing else', 
       'This key sees only 1 survey; without 1 question; no metadata; no page IDs; pseudonyms in place of participant IDs.',
     )
     .waitFor();
-  await page.getByText('1 survey', { exact: true }).or(page.getByText('0 answers')).first().waitFor();
+  await page
+    .getByText('1 survey', { exact: true })
+    .or(page.getByText('0 answers'))
+    .first()
+    .waitFor();
   expect(await page.getByText('Hidden').count()).toBe(0);
   await page.getByRole('link', { name: SURVEY }).click();
   await page.getByRole('navigation').getByRole('link', { name: 'Download' }).click();
@@ -160,10 +182,14 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await page.getByRole('group', { name: 'First rows of the file' }).focus();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await (await chosen).setFiles({ name: 'notes.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n') });
+  await (
+    await chosen
+  ).setFiles({ name: 'notes.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n') });
   await page.getByText('This is not a CSV file that was downloaded here').first().waitFor();
   const again = page.waitForEvent('filechooser');
   await press(page, 'Choose another file');
   await again;
-  await expect.poll(() => page.getByRole('listitem').getByText('This is not a CSV file').count()).toBe(0);
+  await expect
+    .poll(() => page.getByRole('listitem').getByText('This is not a CSV file').count())
+    .toBe(0);
 });

@@ -9,14 +9,20 @@ import { type Display, openPage } from './browser.ts';
 export type Selection = Readonly<Record<string, string | readonly string[]>>;
 
 /** A survey's file of the API. */
-export const fileOf = async ({ name, account }: TestSurvey, selection: Selection = {}, path = 'csv'): Promise<Buffer> =>
+export const fileOf = async (
+  { name, account }: TestSurvey,
+  selection: Selection = {},
+  path = 'csv',
+): Promise<Buffer> =>
   (await fetchApi(`/responses/${path}${query({ survey: name, ...selection })}`, account)).bytes;
 
 /** Clicks the first button with a name. */
-export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first().click();
+export const press = (page: Page, name: string) =>
+  page.getByRole('button', { name, exact: true }).first().click();
 
 /** The downloads that the page shows, the newest first. */
-export const cards = (page: Page) => page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
+export const cards = (page: Page) =>
+  page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
 
 /** Chooses an older file to bring up to date. */
 export const chooseOlder = (page: Page, content: Buffer | string) =>
@@ -30,8 +36,15 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Show my surveys' }).click();
 }
 
-/** Opens a link to a survey, enters its key, and waits until the page has everything that it requests. */
-export async function openSurvey({ name, account }: TestSurvey, selection: Selection = {}, display: Display = {}) {
+/**
+ * Opens a link to a survey, enters its key, and waits until the page has everything that it
+ * requests.
+ */
+export async function openSurvey(
+  { name, account }: TestSurvey,
+  selection: Selection = {},
+  display: Display = {},
+) {
   const page = await openPage(`/${query({ survey: name, ...selection })}`, display);
   await enterKey(page, account.key);
   await settled(page);
@@ -48,11 +61,15 @@ export async function settled(page: Page): Promise<void> {
 }
 
 /** Waits until the page shows how much is selected. */
-export const selected = (page: Page, text: string) => page.locator('.match').getByText(text, { exact: true }).waitFor();
+export const selected = (page: Page, text: string) =>
+  page.locator('.match').getByText(text, { exact: true }).waitFor();
 
 /** Opens a view of a survey. */
 export const openView = (page: Page, name: string) =>
-  page.getByRole('navigation', { name: 'Views of this survey' }).getByRole('link', { name }).click();
+  page
+    .getByRole('navigation', { name: 'Views of this survey' })
+    .getByRole('link', { name })
+    .click();
 
 /** Goes to a path as the Back button does, without loading the page again. */
 export const visit = (page: Page, path: string) =>
@@ -61,7 +78,11 @@ export const visit = (page: Page, path: string) =>
   );
 
 /** Opens a survey as {@link openSurvey} does, through a fault proxy in front of the service. */
-export async function openThroughProxy(survey: TestSurvey, selection: Selection = {}, display: Display = {}) {
+export async function openThroughProxy(
+  survey: TestSurvey,
+  selection: Selection = {},
+  display: Display = {},
+) {
   const proxy = await startFaultProxy(origin());
   onTestFinished(() => proxy.close());
   const proxied = { origin: new URL(proxy.url).origin, provoked: /Failed to load resource/ };
@@ -69,8 +90,8 @@ export async function openThroughProxy(survey: TestSurvey, selection: Selection 
 }
 
 /**
- * Aborts the first request for a path. Chromium continues to hold all requests for Playwright: when a route ends, as with its option
- * `times`, requests that are being held may get no response.
+ * Aborts the first request for a path. Chromium continues to hold all requests for Playwright: when
+ * a route ends, as with its option `times`, requests that are being held may get no response.
  */
 export async function abortFirst(page: Page, path: string): Promise<void> {
   let isFirst = true;
@@ -82,7 +103,10 @@ export async function abortFirst(page: Page, path: string): Promise<void> {
 }
 
 /** Holds all requests for a path of the API until `release` is called. `held` is their number. */
-export async function hold(page: Page, path: string): Promise<{ readonly held: number; release(): void }> {
+export async function hold(
+  page: Page,
+  path: string,
+): Promise<{ readonly held: number; release(): void }> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const gate = { held: 0, release: resolve };
   await page.route(`**/api/v1${path}*`, async (route) => {

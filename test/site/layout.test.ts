@@ -34,7 +34,10 @@ test('the form for the key, after five requests at most, and the list of surveys
   await expectAccessible(page);
 });
 
-/** Opens the form of a survey's file, with a preview, a file that was refused, a complete download, and one that is running. */
+/**
+ * Opens the form of a survey's file, with a preview, a file that was refused, a complete download,
+ * and one that is running.
+ */
 async function openDownload(): Promise<Page> {
   const survey = await createSurvey(await createAccount(), LONG, 2);
   const questions = Array.from({ length: 30 }, (_, i) => `${'q'.repeat(4 * i)}${i}`);
@@ -71,7 +74,8 @@ test('a survey with its downloads is accessible and fits the window; no button i
   for (const name of ['Leave out testers', 'More columns'])
     await page.getByRole('group', { name }).getByLabel('household_members_count').waitFor();
   await expectAccessible(page);
-  // At every position of the page, each button that is visible can be clicked, unless the bar is over it.
+  // At every position of the page, each button that is visible can be clicked, unless the bar is
+  // over it.
   const covered = await page.evaluate<string[]>(`(async () => {
     const covered = [];
     const bar = document.querySelector('.selection');

@@ -8,7 +8,10 @@ import { startStack } from '../support/stack.ts';
 
 const PICTURE = 'docs/page.png';
 
-new Command('npm run docs:picture').description(`Writes ${PICTURE}.`).allowExcessArguments(false).parse();
+new Command('npm run docs:picture')
+  .description(`Writes ${PICTURE}.`)
+  .allowExcessArguments(false)
+  .parse();
 
 await runCommand(async () => {
   await using stack = new AsyncDisposableStack();
@@ -19,7 +22,10 @@ await runCommand(async () => {
   const { key } = await issueKey(databaseUrl, { email: DEMO.email, name: 'picture' });
 
   const browser = stack.use(await launchChromium(await findChromium()));
-  const page = await browser.newPage({ viewport: { width: 1100, height: 1000 }, timezoneId: 'Africa/Nairobi' });
+  const page = await browser.newPage({
+    viewport: { width: 1100, height: 1000 },
+    timezoneId: 'Africa/Nairobi',
+  });
   await page.goto(`${origin}/?view=questions&survey=${encodeURIComponent(DEMO.survey)}`);
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Show my surveys' }).click();

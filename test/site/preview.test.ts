@@ -12,7 +12,11 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
       response: i === 0 ? '-1\n"é"' : `answer ${i}`,
     })),
   );
-  const { page, proxy } = await openThroughProxy(survey, { view: 'download', layout: 'wide', format: 'csv-excel' });
+  const { page, proxy } = await openThroughProxy(survey, {
+    view: 'download',
+    layout: 'wide',
+    format: 'csv-excel',
+  });
   const rows = page.getByRole('group', { name: 'First rows of the file' }).getByRole('row');
   await press(page, 'Preview');
   await page.getByText('The first 20 rows × 18 columns.').waitFor();
@@ -20,7 +24,8 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
   expect(await rows.first().getByRole('columnheader').last().textContent()).toBe('f0.q9');
   const cells = rows.nth(1).getByRole('cell');
   expect(await cells.first().textContent()).toBe('participant 00');
-  expect(await cells.nth(3).textContent()).toBe("'-1…"); // the apostrophe is in the file, the rest on another line
+  // the apostrophe is in the file, the rest on another line
+  expect(await cells.nth(3).textContent()).toBe("'-1…");
   expect(await rows.last().getByRole('cell').first().textContent()).toBe('participant 19');
 
   // A change of the selection removes it, since it is another file's.
@@ -52,7 +57,11 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
 
   for (const [status, code, problem] of [
     [503, 'overloaded', 'Preview: The service is busy. Try again in a minute.'],
-    [400, 'export_too_large', /^Preview: This is too large for one file of this kind. Choose fewer/],
+    [
+      400,
+      'export_too_large',
+      /^Preview: This is too large for one file of this kind. Choose fewer/,
+    ],
     [502, '', /If it happens again, tell whoever runs this service\.$/], // a gateway's
   ] as const) {
     proxy.inject((exchange) =>

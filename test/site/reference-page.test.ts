@@ -1,6 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import { origin } from '../support/api.ts';
-import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import {
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createSurvey,
+} from '../support/data.ts';
 import { expectAccessible, openDetails } from './accessible.ts';
 import { focused, openPage, traces } from './browser.ts';
 
@@ -12,7 +18,10 @@ beforeAll(async () => {
   const metadata = '{"id": 12345678901234567890123456789}';
   await addResponses(
     survey,
-    Array.from({ length: 500 }, (_, i) => ({ response: `answer ${i} ${'x'.repeat(100)}`, metadata })),
+    Array.from({ length: 500 }, (_, i) => ({
+      response: `answer ${i} ${'x'.repeat(100)}`,
+      metadata,
+    })),
   );
 });
 
@@ -35,7 +44,9 @@ test('the reference sends a request with the key, which it stores nowhere, and s
   expect(body).toContain('"id": 12345678901234567890123456789');
   expect((JSON.parse(body ?? '') as { responses: unknown[] }).responses).toHaveLength(2);
   await endpoint.getByText('Headers', { exact: true }).first().click();
-  expect(await endpoint.getByRole('group', { name: 'Response headers' }).textContent()).toContain('x-request-id');
+  expect(await endpoint.getByRole('group', { name: 'Response headers' }).textContent()).toContain(
+    'x-request-id',
+  );
   await endpoint.getByPlaceholder('2026-04-01').fill('2026-04-01');
   expect(await page.content()).toContain('until=2026-04-01'); // in the curl command
 
@@ -45,22 +56,29 @@ test('the reference sends a request with the key, which it stores nowhere, and s
   expect(await page.getByLabel('API key').inputValue()).toBe('');
 
   // It lists the fields of a response, also of the objects in its arrays.
-  const described = page.locator('#listQuestions .responses details').filter({ hasText: 'The questions;' });
+  const described = page
+    .locator('#listQuestions .responses details')
+    .filter({ hasText: 'The questions;' });
   await described.locator('summary').press('Enter');
-  expect(await described.locator('p').filter({ hasText: 'Each element' }).allTextContents()).toEqual([
-    'Each element of questions:',
-    'Each element of choices:',
-  ]);
-  const fields = await described.locator('dl').evaluateAll((lists) => lists.map((list) => list.textContent));
+  expect(
+    await described.locator('p').filter({ hasText: 'Each element' }).allTextContents(),
+  ).toEqual(['Each element of questions:', 'Each element of choices:']);
+  const fields = await described
+    .locator('dl')
+    .evaluateAll((lists) => lists.map((list) => list.textContent));
   expect(fields[0]).toBe('questions array');
   expect(fields[1]).toContain('choices array or null');
   expect(fields[2]).toMatch(/^value string.*label string.+$/);
 });
 
 test('the reference is accessible, and reads only the beginning of a large file', async () => {
-  const page = await openPage('/docs', { reducedMotion: 'reduce', provoked: /status of (500|401)/ });
+  const page = await openPage('/docs', {
+    reducedMotion: 'reduce',
+    provoked: /status of (500|401)/,
+  });
   const endpoint = page.locator('#exportCsv');
-  const fill = (name: string, value: string) => endpoint.getByLabel(name, { exact: true }).fill(value);
+  const fill = (name: string, value: string) =>
+    endpoint.getByLabel(name, { exact: true }).fill(value);
   const click = (name: string) => endpoint.getByRole('button', { name }).click();
   await page.getByLabel('API key').fill(survey.account.key);
   await fill('survey', NAME);

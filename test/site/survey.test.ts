@@ -1,8 +1,23 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import {
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createSurvey,
+} from '../support/data.ts';
 import { openPage, saved } from './browser.ts';
-import { abortFirst, enterKey, fileOf, hold, openSurvey, openView, press, selected } from './home.ts';
+import {
+  abortFirst,
+  enterKey,
+  fileOf,
+  hold,
+  openSurvey,
+  openView,
+  press,
+  selected,
+} from './home.ts';
 
 const create = async () => createSurvey(await createAccount(), 'Sleep', 2);
 
@@ -40,7 +55,11 @@ test('shows the participants or answers per day as a chart and as a table; a dra
   // At the end of four days in St John's: three participants, one with two answers, none, two.
   await addResponses(survey, [
     ...['a', 'b', 'c'].map((userid) => ({ userid, timestamp: '2026-03-01T02:00:00Z' })),
-    ...['q', 'r'].map((question_ref) => ({ userid: 'a', question_ref, timestamp: '2026-03-02T02:00:00Z' })),
+    ...['q', 'r'].map((question_ref) => ({
+      userid: 'a',
+      question_ref,
+      timestamp: '2026-03-02T02:00:00Z',
+    })),
     ...['a', 'd'].map((userid) => ({ userid, timestamp: '2026-03-04T02:00:00Z' })),
   ]);
   const page = await openSurvey(survey, {}, { timezoneId: 'America/St_Johns', hasTouch: true });
@@ -63,14 +82,20 @@ test('shows the participants or answers per day as a chart and as a table; a dra
       `${name} per day, from 28 Feb 2026 to 3 Mar 2026. Most: 28 Feb 2026, with 3 ${noun}.`,
     );
     expect(await chart.locator('.scale').textContent()).toBe(`3 ${name.toLowerCase()}`);
-    const shown = await chart.locator('.bar').evaluateAll((bars) => bars.map((bar) => bar.getAttribute('height')));
+    const shown = await chart
+      .locator('.bar')
+      .evaluateAll((bars) => bars.map((bar) => bar.getAttribute('height')));
     expect(shown.map(Number)).toEqual(heights.map((height) => (100 * height) / 3));
   }
 
   await overview.getByText('Numbers per day, as a table').click();
   const rows = overview.locator('tbody tr');
   await expect.poll(() => rows.count()).toBe(3);
-  expect(await rows.allInnerTexts()).toEqual(['28 Feb 2026\t3\t3', '1 Mar 2026\t1\t2', '3 Mar 2026\t2\t2']);
+  expect(await rows.allInnerTexts()).toEqual([
+    '28 Feb 2026\t3\t3',
+    '1 Mar 2026\t1\t2',
+    '3 Mar 2026\t2\t2',
+  ]);
 
   // A bar that is pointed at, or tapped, shows its numbers.
   const readout = page.locator('.readout');
@@ -81,7 +106,10 @@ test('shows the participants or answers per day as a chart and as a table; a dra
   await expect.poll(() => readout.textContent()).toBe('2 Mar 2026: 0 participants, 0 answers');
   expect(await selectedDays(page)).toEqual(['', '', 0]);
   await move(3); // the last bar: its numbers and the number at the upper line are both on the right
-  const [above, below] = await Promise.all([readout.boundingBox(), chart.locator('.scale').boundingBox()]);
+  const [above, below] = await Promise.all([
+    readout.boundingBox(),
+    chart.locator('.scale').boundingBox(),
+  ]);
   expect(above && above.y + above.height).toBeLessThanOrEqual(below?.y ?? 0);
   await move(2);
 
@@ -111,14 +139,17 @@ test('shows the participants or answers per day as a chart and as a table; a dra
 
 test('the chart of weeks counts a participant once for each day, in UTC if the service does not know the time zone', async () => {
   const survey = await create();
-  const timestamps = ['2026-01-01T12:00:00Z', '2026-01-02T12:00:00Z', '2026-05-03T23:30:00Z']; // the last on a Sunday
+  // the last on a Sunday
+  const timestamps = ['2026-01-01T12:00:00Z', '2026-01-02T12:00:00Z', '2026-05-03T23:30:00Z'];
   await addResponses(
     survey,
     timestamps.map((timestamp) => ({ userid: 'a', timestamp })),
   );
   const page = await openSurvey(survey, {}, { timezoneId: 'GMT+3', provoked: /status of 400/ });
   await page.getByText('Participants per week (in the time zone UTC)').waitFor();
-  await page.getByText(/last answer 4 May 2026, 02:30\. Times are in the time zone \+03:00\.$/).waitFor();
+  await page
+    .getByText(/last answer 4 May 2026, 02:30\. Times are in the time zone \+03:00\.$/)
+    .waitFor();
   const chart = page.locator('.plot');
   expect(await chart.locator('.range span').allTextContents()).toEqual(
     ['29 Dec 2025', '2 Mar 2026', '27 Apr 2026'].map((day) => `week of ${day}`),
@@ -144,7 +175,11 @@ test('lists the questions by form with the share of its participants, 50 at a ti
     })),
   );
   const again = { ...responses[0], form: 1, timestamp: '2026-03-02T00:00:00Z' };
-  await addResponses(survey, [...responses, again, { form: 2, question_ref: 'last', question_text: 'Last?' }]);
+  await addResponses(survey, [
+    ...responses,
+    again,
+    { form: 2, question_ref: 'last', question_text: 'Last?' },
+  ]);
   const lines = asked.map(({ i, participants }) => {
     const people = participants === 1 ? '1 participant' : `${participants} participants`;
     const others = participants < 4 ? `, ${4 - participants} did not answer` : '';
@@ -170,7 +205,10 @@ test('lists the questions by form with the share of its participants, 50 at a ti
   await questions.getByRole('button', { name: 'Show more' }).click();
   expect((await shown()).slice(0, 60)).toEqual(lines);
   expect((await shown()).at(-1)).toEqual(['Last?', 'last', '100% answered', '1 participant']);
-  expect(await questions.getByRole('rowheader').allInnerTexts()).toEqual(['Title 1 (f0)', 'Title 2 (f1)']);
+  expect(await questions.getByRole('rowheader').allInnerTexts()).toEqual([
+    'Title 1 (f0)',
+    'Title 2 (f1)',
+  ]);
   await questions.getByLabel('Search questions').fill('QUESTION 59');
   expect(await shown()).toEqual(lines.slice(59));
   await questions.getByText('1 of 61 questions').waitFor();
@@ -192,19 +230,34 @@ test('a question that several forms ask is listed once on request, with its shar
   const questions = page.getByRole('region', { name: 'Questions' });
   const shared = questions.locator('tbody', { hasText: 'Shared?' });
   expect(await shared.count()).toBe(2);
-  await questions.getByLabel('If several forms ask the same question').selectOption('one column for all forms');
+  await questions
+    .getByLabel('If several forms ask the same question')
+    .selectOption('one column for all forms');
   await expect.poll(() => shared.count()).toBe(1);
   const lines = (await shared.locator('tr').first().innerText()).split(/[\n\t]+/);
-  const ofForms = ['Title 1 (f0)', '100% answered', '2 participants', 'Title 2 (f1)', '50% answered'];
+  const ofForms = [
+    'Title 1 (f0)',
+    '100% answered',
+    '2 participants',
+    'Title 2 (f1)',
+    '50% answered',
+  ];
   expect(lines).toEqual(['Shared?', 'q', ...ofForms, '1 participant, 1 did not answer']);
   await shared.getByText('What was answered').click();
-  await expect.poll(() => shared.locator('.answered td').allTextContents()).toEqual(['yes', '', '3 (100%)']);
+  await expect
+    .poll(() => shared.locator('.answered td').allTextContents())
+    .toEqual(['yes', '', '3 (100%)']);
 });
 
 test('a question opens to what was answered: choices, numbers, and texts, of which those given once only on request', async () => {
   const survey = await create();
   const give = (question_ref: string, question_text: string, given: readonly string[]) =>
-    given.map((response, i): TestResponse => ({ userid: `user ${i}`, question_ref, question_text, response }));
+    given.map((response, i): TestResponse => ({
+      userid: `user ${i}`,
+      question_ref,
+      question_text,
+      response,
+    }));
   const ages = Array.from({ length: 25 }, (_, i) => String(20 + 2 * i));
   await addResponses(survey, [
     ...give('choice', 'Well?\nA) Yes\nB) No\nC) Maybe', ['B', 'B', 'B', 'A', 'other']),
@@ -244,7 +297,9 @@ test('a question opens to what was answered: choices, numbers, and texts, of whi
   expect(bins.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(25);
   const text = await open('Why?');
   expect(await rowsOf(text)).toEqual([['money', '2 (50%)']]);
-  await text.getByText('2 other different answers, which may identify people', { exact: true }).waitFor();
+  await text
+    .getByText('2 other different answers, which may identify people', { exact: true })
+    .waitFor();
   await text.getByRole('button', { name: 'Show them' }).click();
   expect((await rowsOf(text)).map(([value]) => value)).toEqual(['money', '<b>', 'love']);
 });
@@ -255,11 +310,15 @@ test('shows the newest answers by participant, older ones on request, and new on
   await addResponses(survey, newestFirst);
   const textOf = ({ question_text, translated_response, response }: TestResponse) =>
     `${question_text}|${translated_response ? `${translated_response}|Translated from:|` : ''}${response}`;
-  /** The answers in pages of 25, the newest first, with their participants in the order of their newest answers. */
-  const pages = [newestFirst.slice(0, 25), newestFirst.slice(25, 50), newestFirst.slice(50)].map((rows) =>
-    [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) =>
-      [`Participant ${userid}`, 'Form: Title 1'].concat(of.map(textOf)),
-    ),
+  /**
+   * The answers in pages of 25, the newest first, with their participants in the order of their
+   * newest answers.
+   */
+  const pages = [newestFirst.slice(0, 25), newestFirst.slice(25, 50), newestFirst.slice(50)].map(
+    (rows) =>
+      [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) =>
+        [`Participant ${userid}`, 'Form: Title 1'].concat(of.map(textOf)),
+      ),
   );
   const page = await openSurvey(survey, { view: 'answers' });
   const newest = page.getByRole('region', { name: 'Answers' });
@@ -280,7 +339,12 @@ test('shows the newest answers by participant, older ones on request, and new on
   }
   expect(await more.count()).toBe(0);
 
-  const late = { timestamp: '2026-11-01T12:00:00Z', userid: 'late', question_text: 'Late?', response: 'New' };
+  const late = {
+    timestamp: '2026-11-01T12:00:00Z',
+    userid: 'late',
+    question_text: 'Late?',
+    response: 'New',
+  };
   await addResponses(survey, [late]);
   await newest.getByRole('button', { name: 'Check for new answers' }).click();
   await newest.getByText('late', { exact: true }).waitFor();
@@ -295,8 +359,17 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
   const labels = ['<img src=x onerror=alert(1)>', 'نعم <b>', `نعم ${'long'.repeat(200)}`];
   const choices = labels.map((label, i) => `\n${'abc'[i]}) ${label}`).join('');
   await addResponses(survey, [
-    { response: long, question_ref: '<b>', question_text: `<script>throw 2</script>${'?'.repeat(400)}` },
-    { response: '\u202etxet desrever', userid: 'مشارك <i>\u202e', question_ref: 'b', question_text: 'سؤال' },
+    {
+      response: long,
+      question_ref: '<b>',
+      question_text: `<script>throw 2</script>${'?'.repeat(400)}`,
+    },
+    {
+      response: '\u202etxet desrever',
+      userid: 'مشارك <i>\u202e',
+      question_ref: 'b',
+      question_text: 'سؤال',
+    },
     { response: 'line\n'.repeat(1000), question_ref: 'c', question_text: 'C' },
     { response: '', question_ref: 'd', question_text: 'D' },
     { response: 'a', timestamp: '2026-02-01T00:00:00Z', question_text: `Which?${choices}` },
@@ -312,10 +385,12 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
   const rightToLeft = newest.locator('bdi:dir(rtl)'); // each has the direction of its own text
   expect(await rightToLeft.allTextContents()).toEqual(['مشارك <i>\u202e', 'سؤال']);
 
-  await newest.getByRole('button', { name: /^Show the first 10,000 of \d\d,\d{3} characters/ }).click();
-  expect((await newest.locator('.text').allTextContents()).map((text) => text.slice(0, 9999))).toContain(
-    long.slice(0, 9999),
-  );
+  await newest
+    .getByRole('button', { name: /^Show the first 10,000 of \d\d,\d{3} characters/ })
+    .click();
+  expect(
+    (await newest.locator('.text').allTextContents()).map((text) => text.slice(0, 9999)),
+  ).toContain(long.slice(0, 9999));
   await newest.getByRole('button', { name: 'Show all 424 characters' }).click();
   await newest.getByText('?'.repeat(400)).waitFor();
   expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
@@ -337,9 +412,13 @@ test('shows what to do after a part of a survey fails to load, and tries again o
   await addResponses(survey, [{}]);
   const page = await openPage(pathOf(survey), { provoked: /ERR_FAILED/ });
   const retry = async (part: Locator, result: string) => {
-    const sentence = part.getByText('The service cannot be reached. Check your connection, then try again.');
+    const sentence = part.getByText(
+      'The service cannot be reached. Check your connection, then try again.',
+    );
     await sentence.waitFor();
-    const color = await page.evaluate("getComputedStyle(document.querySelector('.state:not(:empty)')).color");
+    const color = await page.evaluate(
+      "getComputedStyle(document.querySelector('.state:not(:empty)')).color",
+    );
     expect(color).toBe('rgb(179, 38, 30)');
     await part.getByRole('button', { name: 'Try again' }).click();
     await part.getByText(result, { exact: true }).first().waitFor();
@@ -389,7 +468,10 @@ test('a survey is counted once: what the list has counted, or still counts, is s
   await addResponses(survey, [{ userid: 'a' }, { userid: 'b', form: 1 }]);
   const page = await openPage('/');
   let requests = 0;
-  page.on('request', (request) => (requests += new URL(request.url()).pathname.endsWith('/summary') ? 1 : 0));
+  page.on(
+    'request',
+    (request) => (requests += new URL(request.url()).pathname.endsWith('/summary') ? 1 : 0),
+  );
   await page.clock.install();
   const openIt = () => page.getByRole('link', { name: survey.name }).click();
   const expectCounted = async () => {

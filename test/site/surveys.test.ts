@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { type TestAccount, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import {
+  type TestAccount,
+  addResponses,
+  createAccount,
+  createSurvey,
+  sql,
+} from '../support/data.ts';
 import { focused, openPage } from './browser.ts';
 import { abortFirst, enterKey, hold, shiftsOf } from './home.ts';
 
@@ -17,19 +23,26 @@ test('lists every survey once, the newest first, with its forms and counts, also
   const old = await createSurvey(account, 'Old', 3); // the last version is created on 3 January
   const updated = await createSurvey(account, 'Updated', 4);
   await createSurvey(account, 'Empty', 1);
-  await sql(`update surveys set title = shortcode where userid = $1 and survey_name = 'Empty'`, [account.id]);
+  await sql(`update surveys set title = shortcode where userid = $1 and survey_name = 'Empty'`, [
+    account.id,
+  ]);
   await addResponses(old, [
     { userid: 'a', timestamp: '2026-03-01T21:30:00Z' },
     { userid: 'a', timestamp: '2026-03-01T21:40:00Z', form: 2 },
     { userid: 'b', timestamp: '2026-03-01T21:20:00Z' },
   ]);
   await addResponses(updated, [{}]);
-  const page = await openPage('/', { timezoneId: 'Asia/Kolkata', provoked: /ERR_FAILED|status of 500/ });
+  const page = await openPage('/', {
+    timezoneId: 'Asia/Kolkata',
+    provoked: /ERR_FAILED|status of 500/,
+  });
   const rows = page.getByRole('listitem');
   await abortFirst(page, '/surveys');
   await abortFirst(page, '/responses/summary?survey=Updated');
   await enterKey(page, account.key);
-  await page.getByText('The service cannot be reached. Check your connection, then try again.').waitFor();
+  await page
+    .getByText('The service cannot be reached. Check your connection, then try again.')
+    .waitFor();
   await page.getByRole('button', { name: 'Try again' }).click();
   await rows.getByText('Could not be counted.').waitFor();
   await rows.getByRole('button', { name: 'Try again' }).click();
@@ -67,8 +80,12 @@ test('counts the visible surveys, two at a time, while the list stays usable and
   const before = await shiftsOf(page);
   counts.release();
   const counted = page.getByRole('listitem').filter({ hasText: '0 answers' });
-  const visible = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^Survey [12]$/ }) });
-  await expect.poll(() => visible.filter({ hasText: '0 answers' }).count()).toBe(await visible.count());
+  const visible = page
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('link', { name: /^Survey [12]$/ }) });
+  await expect
+    .poll(() => visible.filter({ hasText: '0 answers' }).count())
+    .toBe(await visible.count());
   expect((await shiftsOf(page)) - before).toBe(0);
   expect(requested.length).toBeLessThan(15);
 
@@ -80,9 +97,10 @@ test('counts the visible surveys, two at a time, while the list stays usable and
 test('shows 50 of many surveys at a time, finds and sorts them, and returns to the same place, also after a reload', async () => {
   const account = await createAccount();
   await createSurveys(account, 300);
-  await sql(`update surveys set survey_name = 'Saúde & ÁGUA' where userid = $1 and shortcode = 'short212'`, [
-    account.id,
-  ]);
+  await sql(
+    `update surveys set survey_name = 'Saúde & ÁGUA' where userid = $1 and shortcode = 'short212'`,
+    [account.id],
+  );
   const page = await openPage('/', { reducedMotion: 'reduce' });
   await page.getByLabel('Keep in this tab').check();
   await enterKey(page, account.key);
@@ -90,13 +108,16 @@ test('shows 50 of many surveys at a time, finds and sorts them, and returns to t
   const more = page.getByRole('button', { name: 'Show more' });
   await page.getByRole('button', { name: 'Show more (50 of 300 shown)' }).click();
   expect(await links.count()).toBe(100);
-  expect(await page.evaluate<string>('document.activeElement.querySelector("a").textContent')).toBe('Survey 51');
+  expect(await page.evaluate<string>('document.activeElement.querySelector("a").textContent')).toBe(
+    'Survey 51',
+  );
 
   const search = async (text: string) => {
     await page.getByLabel('Search').fill(text);
     return links.allTextContents();
   };
-  for (const text of ['agua SAUDE', 'title 212', 'short212']) expect(await search(text)).toEqual(['Saúde & ÁGUA']);
+  for (const text of ['agua SAUDE', 'title 212', 'short212'])
+    expect(await search(text)).toEqual(['Saúde & ÁGUA']);
   expect(await search('nothing')).toEqual([]);
   expect(await page.getByRole('status').allTextContents()).toContain('0 of 300 surveys');
 
@@ -124,7 +145,8 @@ test('shows 50 of many surveys at a time, finds and sorts them, and returns to t
     expect(await page.getByLabel('Sort by').inputValue()).toBe('name');
     expect(await page.getByLabel('Search').inputValue()).toBe('survey');
   }
-  await page.evaluate(`document.querySelector('a[href="/docs"]').click()`); // does not scroll to the link
+  // does not scroll to the link
+  await page.evaluate(`document.querySelector('a[href="/docs"]').click()`);
   await page.getByRole('heading', { name: 'API reference' }).waitFor();
   await page.goBack();
   await expect.poll(top).toBe(before);

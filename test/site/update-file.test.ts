@@ -2,14 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { origin, query } from '../support/api.ts';
-import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import {
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createSurvey,
+  sql,
+} from '../support/data.ts';
 import { type Selection, fileOf } from './home.ts';
 
 /* What the page makes of an older file, without a browser. */
 
 /** Days in March 2026, each with some responses that tie in time. */
 const DAYS = [2, 4, 6, 8, 10, 12];
-const day = (number: number, time = '00:00:00Z') => `2026-03-${String(number).padStart(2, '0')}T${time}`;
+const day = (number: number, time = '00:00:00Z') =>
+  `2026-03-${String(number).padStart(2, '0')}T${time}`;
 
 const METADATA = [
   null,
@@ -35,7 +43,9 @@ function responseAt(i: number, number: number): TestResponse {
 /** A survey with two versions of each of two forms. */
 async function createChanging(): Promise<TestSurvey> {
   const survey = await createSurvey(await createAccount(), 'Health & Habits 2026', 4);
-  const responses = DAYS.flatMap((number) => Array.from({ length: 8 }, (_, i) => responseAt(i, number)));
+  const responses = DAYS.flatMap((number) =>
+    Array.from({ length: 8 }, (_, i) => responseAt(i, number)),
+  );
   await addResponses(survey, responses);
   return survey;
 }
@@ -63,11 +73,16 @@ interface Options extends Record<string, unknown> {
 }
 
 interface Updater {
-  readonly updateFile: (old: File, options: Options) => Promise<{ readonly file: Blob; readonly text: string }>;
+  readonly updateFile: (
+    old: File,
+    options: Options,
+  ) => Promise<{ readonly file: Blob; readonly text: string }>;
 }
 
 /** The page's module. Its types are those of browsers, so it cannot be imported with them. */
-const { updateFile } = (await import(new URL('../../site/home/update/update.ts', import.meta.url).href)) as Updater;
+const { updateFile } = (await import(
+  new URL('../../site/home/update/update.ts', import.meta.url).href
+)) as Updater;
 
 /** Brings an older file up to date with the service. @returns also what was shown meanwhile */
 async function update(
@@ -122,7 +137,9 @@ async function expectUpdated(
   const { file, text, shown } = await update(survey, old, selection, request);
   const updated = await file.text();
   expect(updated).toBe(String(await fileOf(survey, selection)));
-  expect(shown).toContainEqual(expect.stringMatching(/^Comparing your file with the survey: .+ of .+$/));
+  expect(shown).toContainEqual(
+    expect.stringMatching(/^Comparing your file with the survey: .+ of .+$/),
+  );
   expect(text).toContain(`Up to date. Days: ${days}.`);
   return updated;
 }
@@ -132,7 +149,10 @@ test('an older file becomes a fresh one: late, edited and deleted responses, at 
   const old = await fileOf(survey);
   await expectUpdated(survey, old, '6 unchanged, 0 changed, 0 new, 0 gone');
 
-  await change(survey, `update responses set response = 'edited' where {forms} and timestamp = '${day(4)}'`);
+  await change(
+    survey,
+    `update responses set response = 'edited' where {forms} and timestamp = '${day(4)}'`,
+  );
   await change(survey, `delete from responses where {forms} and timestamp < '${day(3)}'`);
   await change(
     survey,
@@ -159,9 +179,15 @@ test('it becomes what is selected now: with filters, metadata columns, and forms
     metadata: ['é', 'ad_id'],
   };
   const old = await fileOf(survey, selection);
-  await change(survey, `update surveys set shortcode = 'f1' where id = any($1) and shortcode = 'f0'`);
+  await change(
+    survey,
+    `update surveys set shortcode = 'f1' where id = any($1) and shortcode = 'f0'`,
+  );
   await change(survey, `update responses set shortcode = 'f1' where {forms}`);
-  await change(survey, `update responses set metadata = '{"é": 1.10}' where {forms} and timestamp < '${day(3)}'`);
+  await change(
+    survey,
+    `update responses set metadata = '{"é": 1.10}' where {forms} and timestamp < '${day(3)}'`,
+  );
   await expectUpdated(survey, old, '5 unchanged, 1 changed, 0 new, 0 gone', selection);
 
   // Of the columns of metadata, the file decides on the order.
@@ -200,11 +226,14 @@ test('while it is brought up to date, responses may change: the days are downloa
   let changes = 0;
   let most = 3;
   const changing = around('/responses/csv', async () => {
-    if (changes++ < most) await addResponses(survey, [{ ...responseAt(0, 4), question_ref: `meanwhile ${changes}` }]);
+    if (changes++ < most)
+      await addResponses(survey, [{ ...responseAt(0, 4), question_ref: `meanwhile ${changes}` }]);
   });
   await expectUpdated(survey, old, '4 unchanged, 2 changed, 0 new, 0 gone', {}, changing);
   most = Infinity;
-  await expect(update(survey, old, {}, changing)).rejects.toThrow('The answers keep changing while they are');
+  await expect(update(survey, old, {}, changing)).rejects.toThrow(
+    'The answers keep changing while they are',
+  );
 });
 
 test('while it is brought up to date, a form may be added: the shortcodes are read again', async () => {
@@ -231,16 +260,51 @@ const REFUSED: [kind: string, text: string, make: Make, selection?: Selection][]
   ['that is compressed', 'This file is compressed.', (old) => gzipSync(old)],
   ['for Excel', 'changes the data', (old) => `\uFEFF${old}`],
   ['with apostrophes', 'changes the data', (_, survey) => fileOf(survey, { safe: 'true' })],
-  ['in the wide layout', 'one row per participant', (_, survey) => fileOf(survey, { layout: 'wide' })],
+  [
+    'in the wide layout',
+    'one row per participant',
+    (_, survey) => fileOf(survey, { layout: 'wide' }),
+  ],
   ['that is a workbook', 'an Excel workbook', () => 'PK\u0003\u0004'],
-  ['with a record that is damaged', 'Row 2 of this file is damaged', (old) => old.replace(',7.10,', ',7.10,,')],
-  ['whose rows are sorted otherwise', 'original order (row 2)', (old) => old.replace(day(2, ''), day(3, ''))],
-  ['of another survey', 'from another survey', (old) => old.replaceAll(/[\da-f-]{36}/g, randomUUID())],
-  ['with other columns', 'choose exactly these: é', (_, survey) => fileOf(survey, { metadata: 'é' })],
+  [
+    'with a record that is damaged',
+    'Row 2 of this file is damaged',
+    (old) => old.replace(',7.10,', ',7.10,,'),
+  ],
+  [
+    'whose rows are sorted otherwise',
+    'original order (row 2)',
+    (old) => old.replace(day(2, ''), day(3, '')),
+  ],
+  [
+    'of another survey',
+    'from another survey',
+    (old) => old.replaceAll(/[\da-f-]{36}/g, randomUUID()),
+  ],
+  [
+    'with other columns',
+    'choose exactly these: é',
+    (_, survey) => fileOf(survey, { metadata: 'é' }),
+  ],
   ['without columns that are selected', 'choose none', (old) => old, { metadata: 'é' }],
-  ['with more questions', 'answers that are not selected', (old) => old, { question_ref: ['q0', 'q1'] }],
-  ['with earlier days', 'answers that are not selected', (old) => old, { since: day(2, '00:00:00.001Z') }],
-  ['with later days', 'answers that are not selected', (old) => old, { until: day(12, '23:59:59.997Z') }],
+  [
+    'with more questions',
+    'answers that are not selected',
+    (old) => old,
+    { question_ref: ['q0', 'q1'] },
+  ],
+  [
+    'with earlier days',
+    'answers that are not selected',
+    (old) => old,
+    { since: day(2, '00:00:00.001Z') },
+  ],
+  [
+    'with later days',
+    'answers that are not selected',
+    (old) => old,
+    { until: day(12, '23:59:59.997Z') },
+  ],
 ];
 
 let unchanged: TestSurvey;

@@ -4,7 +4,17 @@ import { expect, test } from 'vitest';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { keptNames, saved } from './browser.ts';
-import { cards, chooseOlder, enterKey, fileOf, hold, openSurvey, openThroughProxy, press, settled } from './home.ts';
+import {
+  cards,
+  chooseOlder,
+  enterKey,
+  fileOf,
+  hold,
+  openSurvey,
+  openThroughProxy,
+  press,
+  settled,
+} from './home.ts';
 
 /* What becomes of an older file is in update-file.test.ts. */
 
@@ -25,7 +35,8 @@ async function createOutdated(): Promise<{ survey: TestSurvey; old: Buffer }> {
 
 test('an older file is chosen, even while another one is compared, or dropped, and saved when it is up to date', async () => {
   const { survey, old } = await createOutdated();
-  const page = await openSurvey(survey, { view: 'download', format: 'ndjson' }); // for the file, the format does not matter
+  // for the file, the format does not matter
+  const page = await openSurvey(survey, { view: 'download', format: 'ndjson' });
   let files = 0;
   page.on('download', () => files++);
   await chooseOlder(page, 'a,b\n');
@@ -33,7 +44,10 @@ test('an older file is chosen, even while another one is compared, or dropped, a
   const file = await saved(page, () => chooseOlder(page, old));
   expect(file.bytes).toEqual(await fileOf(survey));
   expect(file.name).toMatch(/^health-habits-2026_long_\d{4}-\d\d-\d\d_\d{4}\.csv$/);
-  await cards(page).first().getByText('Up to date. Days: 3 unchanged, 2 changed, 0 new, 0 gone.').waitFor();
+  await cards(page)
+    .first()
+    .getByText('Up to date. Days: 3 unchanged, 2 changed, 0 new, 0 gone.')
+    .waitFor();
 
   const held = await hold(page, '/responses/form-data');
   await chooseOlder(page, old);
@@ -69,7 +83,9 @@ test('an older file must not change while it is compared, nor before the new one
     await writeFile(path, old);
     await page.getByLabel('Older CSV file').setInputFiles(path);
   };
-  const unreadable = cards(page).getByText('The file cannot be read. It may have been changed, moved or deleted.');
+  const unreadable = cards(page).getByText(
+    'The file cannot be read. It may have been changed, moved or deleted.',
+  );
   await saved(page, chooseIt);
   await writeFile(path, 'changed'); // the new file refers to parts of it
   await press(page, 'Save again');

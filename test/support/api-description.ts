@@ -39,15 +39,22 @@ export interface DescribedParameter extends Described {
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Resolves every reference, and forbids undescribed members. The document allows them, so that they can be added later. */
+/**
+ * Resolves every reference, and forbids undescribed members. The document allows them, so that they
+ * can be added later.
+ */
 export function resolve(document: Readonly<Record<string, unknown>>): Description {
   const close = (node: unknown): unknown => {
     if (typeof node !== 'object' || node === null) return node;
     if (Array.isArray(node)) return node.map(close);
-    const copy = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, close(value)]));
+    const copy = Object.fromEntries(
+      Object.entries(node).map(([name, value]) => [name, close(value)]),
+    );
     return 'properties' in node && 'type' in node ? { ...copy, additionalProperties: false } : copy;
   };
-  return close(new Validator().resolveRefs({ specification: structuredClone(document) })) as Description;
+  return close(
+    new Validator().resolveRefs({ specification: structuredClone(document) }),
+  ) as Description;
 }
 
 const ajv = new Ajv2020({ allErrors: true, strictTypes: false });
@@ -57,5 +64,7 @@ ajvFormats.default(ajv);
 export function faults(schema: Schema, value: unknown): string[] {
   const validate = ajv.compile(schema); // once for each schema
   if (validate(value)) return [];
-  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'it'} ${message}`);
+  return (validate.errors ?? []).map(
+    ({ instancePath, message }) => `${instancePath || 'it'} ${message}`,
+  );
 }

@@ -18,14 +18,17 @@ export interface RequestOptions {
 /** The service's origin, without a trailing slash. */
 export const origin = () => stackAddress().origin;
 
-/** Sends a request to the API. @param path after the base path, such as `/surveys`; see {@link fetchService} */
+/**
+ * Sends a request to the API. @param path after the base path, such as `/surveys`; see
+ * {@link fetchService}
+ */
 export function fetchApi(path: string, options: RequestOptions = {}): Promise<ApiResponse> {
   return fetchService(`/api/v1${path}`, options);
 }
 
 /**
- * Sends a request and checks that the response conforms to /openapi.json. The connection is not kept open: on a busy machine, the
- * service could close it just as the next request is sent.
+ * Sends a request and checks that the response conforms to /openapi.json. The connection is not
+ * kept open: on a busy machine, the service could close it just as the next request is sent.
  *
  * @param path after the origin, sent unchanged
  */
@@ -35,16 +38,27 @@ export async function fetchService(
 ): Promise<ApiResponse> {
   const received = await fetch(origin() + path, {
     method,
-    headers: { Connection: 'close', ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }), ...headers },
+    headers: {
+      Connection: 'close',
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+      ...headers,
+    },
   });
   const bytes = Buffer.from(await received.arrayBuffer());
-  const response = { status: received.status, headers: received.headers, bytes, text: bytes.toString('utf8') };
+  const response = {
+    status: received.status,
+    headers: received.headers,
+    bytes,
+    text: bytes.toString('utf8'),
+  };
   await expectConformance(origin(), { method, path }, response);
   return response;
 }
 
 /** A query string with encoded parameters, without those that are undefined. */
-export function query(parameters: Record<string, string | number | boolean | readonly string[] | undefined>): string {
+export function query(
+  parameters: Record<string, string | number | boolean | readonly string[] | undefined>,
+): string {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((one) => [name, one] as const),
   );

@@ -3,14 +3,19 @@ import { AWKWARD } from './awkward-text.ts';
 
 const joined = (parts: readonly string[]) => parts.join('');
 
-/** Any character that Postgres can store: no NUL, no lone surrogates. `fc.string` takes seconds to prepare for as many. */
+/**
+ * Any character that Postgres can store: no NUL, no lone surrogates. `fc.string` takes seconds to
+ * prepare for as many.
+ */
 const character = fc
   .oneof(fc.integer({ min: 1, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
 
 /** Text that Postgres can store, with much that breaks encoders. */
 export const pgText = fc
-  .array(fc.oneof(fc.constantFrom(...AWKWARD), fc.array(character, { maxLength: 8 }).map(joined)), { maxLength: 6 })
+  .array(fc.oneof(fc.constantFrom(...AWKWARD), fc.array(character, { maxLength: 8 }).map(joined)), {
+    maxLength: 6,
+  })
   .map(joined);
 
 /** Text that Postgres can store, or null. */
@@ -27,7 +32,18 @@ const choiceLine = fc
     fc.oneof(
       {
         weight: 4,
-        arbitrary: fc.constantFrom('yes', 'no', 'friend of mine', 'نعم', 'a "b", c', '. x', ') x', '', '\r', '-'),
+        arbitrary: fc.constantFrom(
+          'yes',
+          'no',
+          'friend of mine',
+          'نعم',
+          'a "b", c',
+          '. x',
+          ') x',
+          '',
+          '\r',
+          '-',
+        ),
       },
       { weight: 1, arbitrary: pgText },
     ),
@@ -35,8 +51,13 @@ const choiceLine = fc
   )
   .map(joined);
 const listedChoices = fc
-  .tuple(fc.array(fc.constantFrom('yes', 'no', 'maybe', 'كلا', 'a "b"', 'x\u2028'), { maxLength: 4 }), fc.boolean())
-  .map(([labels, isCrlf]) => labels.map((label, i) => `- ${'ABCD'[i]}. ${label}${isCrlf ? '\r' : ''}`).join('\n'));
+  .tuple(
+    fc.array(fc.constantFrom('yes', 'no', 'maybe', 'كلا', 'a "b"', 'x\u2028'), { maxLength: 4 }),
+    fc.boolean(),
+  )
+  .map(([labels, isCrlf]) =>
+    labels.map((label, i) => `- ${'ABCD'[i]}. ${label}${isCrlf ? '\r' : ''}`).join('\n'),
+  );
 
 /** The text of a question, which often lists choices, or lines that look like them. */
 export const questionText = fc

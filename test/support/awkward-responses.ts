@@ -9,14 +9,22 @@ const METADATA = [
     '{"ad_id": {"nested": "\\"quoted\\""}}',
     '["ad_id"]',
   ],
-  ...['{"n": 1.10, "big": 1e300, "c": 1e400, "d": -0.0}', '{"": "a", "it\'s": "b", "a,\\"b\\"": "c"}', 'null', null],
+  ...[
+    '{"n": 1.10, "big": 1e300, "c": 1e400, "d": -0.0}',
+    '{"": "a", "it\'s": "b", "a,\\"b\\"": "c"}',
+    'null',
+    null,
+  ],
 ];
 /** Some of their keys, and one that none has. */
 export const METADATA_KEYS = ['ad_id', 'n', '', 'a,"b"', "it's", '🎉'];
 
 const TIMES = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z', '2026-03-01T00:00:00.1Z'];
 
-/** Responses to three form versions, with a text that breaks encoders, or another extreme value, in every column. */
+/**
+ * Responses to three form versions, with a text that breaks encoders, or another extreme value, in
+ * every column.
+ */
 export const awkwardResponses = (): TestResponse[] =>
   AWKWARD.map((text, i) => ({
     form: i % 3,

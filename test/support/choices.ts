@@ -7,7 +7,10 @@ export interface Choice {
 const isSpace = (char: string | undefined) => char === ' ' || char === '\t' || char === '\u00a0';
 const isMark = (char: string | undefined) => char === '.' || char === ')' || char === ':';
 
-/** The choices of a question's text, read character by character as docs/api.md describes them; null if it has none. */
+/**
+ * The choices of a question's text, read character by character as docs/api.md describes them; null
+ * if it has none.
+ */
 export function choicesOf(text: string): Choice[] | null {
   const found = text
     .split('\n')
@@ -15,7 +18,8 @@ export function choicesOf(text: string): Choice[] | null {
     .map(choiceOf)
     .filter((choice) => choice !== undefined);
   const once = found.filter(
-    (choice, i) => i === found.findIndex(({ value, label }) => value === choice.value && label === choice.label),
+    (choice, i) =>
+      i === found.findIndex(({ value, label }) => value === choice.value && label === choice.label),
   );
   const isInOrder = once.every(({ value }, i) => value === 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i]);
   return once.length > 1 && isInOrder ? once : null;

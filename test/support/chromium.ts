@@ -28,13 +28,14 @@ export function launchChromium({ path, env }: Program): Promise<Browser> {
   return chromium.launch({
     executablePath: path,
     args: ['--disable-gpu'],
-    env: { ...process.env, LC_ALL: 'C.UTF-8', ...env }, // without a locale, it cannot name files in other scripts
+    // without a locale, it cannot name files in other scripts
+    env: { ...process.env, LC_ALL: 'C.UTF-8', ...env },
   });
 }
 
 /**
- * Finds a Chromium: the one at `CHROMIUM_PATH`, or else the pinned one from npm, which exists for Linux on x64 only, and is
- * unpacked until the run ends.
+ * Finds a Chromium: the one at `CHROMIUM_PATH`, or else the pinned one from npm, which exists for
+ * Linux on x64 only, and is unpacked until the run ends.
  *
  * @throws Error on other platforms without `CHROMIUM_PATH`
  */
@@ -48,8 +49,8 @@ export async function findChromium(): Promise<Program> {
 }
 
 /**
- * Unpacks the Chromium from npm, with the libraries and fonts it needs. `inflate` writes files with fixed names to `TMPDIR`,
- * so it gets a new folder.
+ * Unpacks the Chromium from npm, with the libraries and fonts it needs. `inflate` writes files with
+ * fixed names to `TMPDIR`, so it gets a new folder.
  */
 async function unpackChromium(): Promise<Program> {
   const folder = await newFolder();
@@ -57,10 +58,15 @@ async function unpackChromium(): Promise<Program> {
   try {
     process.env['TMPDIR'] = folder;
     const packed = join(createRequire(import.meta.url).resolve('@sparticuz/chromium'), '../../bin');
-    const unpacking = ['chromium.br', 'al2023.tar.br', 'fonts.tar.br'].map((name) => inflate(join(packed, name)));
+    const unpacking = ['chromium.br', 'al2023.tar.br', 'fonts.tar.br'].map((name) =>
+      inflate(join(packed, name)),
+    );
     const [path = '', libraries = '', fonts = ''] = await Promise.all(unpacking);
     const fontConfig = join(folder, 'fonts.conf');
-    await writeFile(fontConfig, `<fontconfig><dir>${fonts}</dir><cachedir>${folder}</cachedir></fontconfig>`);
+    await writeFile(
+      fontConfig,
+      `<fontconfig><dir>${fonts}</dir><cachedir>${folder}</cachedir></fontconfig>`,
+    );
     return { path, env: { LD_LIBRARY_PATH: join(libraries, 'lib'), FONTCONFIG_FILE: fontConfig } };
   } finally {
     if (before === undefined) delete process.env['TMPDIR'];

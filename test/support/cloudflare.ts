@@ -19,7 +19,8 @@ export const fail = (code: number, message: string) => ({
 /**
  * Starts a fake of Cloudflare's API.
  *
- * @param respond computes a response from the request's path and body; with undefined, there is none
+ * @param respond computes a response from the request's path and body; with undefined, there is
+ * none
  */
 export async function startCloudflare(
   respond: (path: string, body: string) => { status: number; body: object } | undefined,
@@ -32,9 +33,14 @@ export async function startCloudflare(
     calls.push(`${request.method} ${path} ${body}`.trimEnd());
     const result = respond(path, body);
     if (!result) return;
-    response.writeHead(result.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(result.body));
+    response
+      .writeHead(result.status, { 'Content-Type': 'application/json' })
+      .end(JSON.stringify(result.body));
   };
-  const server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => void handle(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

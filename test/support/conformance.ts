@@ -1,16 +1,26 @@
-import { type Described, type DescribedResponse, type Description, faults, resolve } from './api-description.ts';
+import {
+  type Described,
+  type DescribedResponse,
+  type Description,
+  faults,
+  resolve,
+} from './api-description.ts';
 import type { ApiResponse } from './api.ts';
 
 const descriptions: Record<string, Promise<Description>> = {};
 
-/** The /openapi.json of the service at an origin, requested once. The connection is not kept open, as in `fetchService`. */
+/**
+ * The /openapi.json of the service at an origin, requested once. The connection is not kept open,
+ * as in `fetchService`.
+ */
 export const description = (origin: string): Promise<Description> =>
-  (descriptions[origin] ??= fetch(`${origin}/openapi.json`, { headers: { Connection: 'close' } }).then(
-    async (response) => resolve((await response.json()) as Record<string, unknown>),
-  ));
+  (descriptions[origin] ??= fetch(`${origin}/openapi.json`, {
+    headers: { Connection: 'close' },
+  }).then(async (response) => resolve((await response.json()) as Record<string, unknown>)));
 
 /**
- * Checks a response against /openapi.json: its status, headers, type and body must be those described for its path and method.
+ * Checks a response against /openapi.json: its status, headers, type and body must be those
+ * described for its path and method.
  *
  * @throws Error that lists the differences
  */
@@ -24,10 +34,13 @@ export async function expectConformance(
     .replace(/(?<=.)\/$/, '')
     .replace(/\/{2,}/g, '/');
   // The document describes neither the pages nor CORS preflights.
-  if (/^\/(?:$|docs|assets\/)/.test(pathname) || (method === 'OPTIONS' && response.status === 204)) return;
+  if (/^\/(?:$|docs|assets\/)/.test(pathname) || (method === 'OPTIONS' && response.status === 204))
+    return;
 
   const described = responsesFor(await description(origin), method, pathname)[response.status];
-  const wrong = described ? differences(described, method, response) : ['the status is not described'];
+  const wrong = described
+    ? differences(described, method, response)
+    : ['the status is not described'];
   if (wrong.length > 0) {
     throw new Error(
       `the ${response.status} response to ${method} ${pathname} does not conform to /openapi.json: ${wrong.join('; ')}`,
@@ -43,7 +56,8 @@ function responsesFor(
   const operation = paths[pathname]?.[method.toLowerCase()];
   if (operation) return operation.responses;
   const { DatabaseUnavailable, InvalidToken, TooManyRequests } = responses;
-  // The document describes 404 and 405 in words, since they belong to no operation. The key is checked first, whatever the path.
+  // The document describes 404 and 405 in words, since they belong to no operation. The key is
+  // checked first, whatever the path.
   const content = { 'application/json': { schema: schemas['Error'] ?? {} } };
   const error: DescribedResponse = { description: 'an unknown path or method', content };
   const refused = pathname in paths ? { 405: error } : { 404: error };
@@ -59,7 +73,9 @@ function differences(
 ): string[] {
   const type = response.headers.get('Content-Type')?.replace(/;.*$/s, '') ?? '';
   const body = content[type];
-  const differing = Object.entries(headers).flatMap(([name, header]) => headerFaults(name, header, response.headers));
+  const differing = Object.entries(headers).flatMap(([name, header]) =>
+    headerFaults(name, header, response.headers),
+  );
   if (method === 'HEAD' || response.status === 304) {
     return response.bytes.length === 0 ? differing : [...differing, 'it has a body'];
   }
@@ -70,7 +86,9 @@ function differences(
 function headerFaults(name: string, { required, schema }: Described, headers: Headers): string[] {
   const value = headers.get(name);
   if (value === null) return required ? [`${name} is missing`] : [];
-  return faults(schema, schema['type'] === 'integer' ? Number(value) : value).map((fault) => `${name}: ${fault}`);
+  return faults(schema, schema['type'] === 'integer' ? Number(value) : value).map(
+    (fault) => `${name}: ${fault}`,
+  );
 }
 
 function bodyFaults(type: string, { schema }: Described, text: string): string[] {

@@ -4,7 +4,11 @@ import { cellsOf, createRecordEnds } from '../../site/shared/csv.ts';
  * The CSV dialect of Postgres's COPY in its simplest form, to compare the encoder with.
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  */
-export function naiveCsv(rows: readonly (readonly (string | null)[])[], lineEnd = '\n', delimiter = ','): string {
+export function naiveCsv(
+  rows: readonly (readonly (string | null)[])[],
+  lineEnd = '\n',
+  delimiter = ',',
+): string {
   const cellOf = (cell: string | null): string => {
     if (cell === null) return '';
     const isQuoted = cell === '' || cell.includes(delimiter) || /["\r\n]/.test(cell);
@@ -13,9 +17,14 @@ export function naiveCsv(rows: readonly (readonly (string | null)[])[], lineEnd 
   return rows.map((row) => row.map(cellOf).join(delimiter) + lineEnd).join('');
 }
 
-/** The records of a CSV file, the header first: null for an unquoted empty cell, "" for a quoted one. */
+/**
+ * The records of a CSV file, the header first: null for an unquoted empty cell, "" for a quoted
+ * one.
+ */
 export function csvRecords(file: Buffer): (string | null)[][] {
-  return createRecordEnds()(file).map((end, i, ends) => cellsOf(file.toString('utf8', ends[i - 1], end)));
+  return createRecordEnds()(file).map((end, i, ends) =>
+    cellsOf(file.toString('utf8', ends[i - 1], end)),
+  );
 }
 
 /** The records of a CSV file by column. */

@@ -20,21 +20,30 @@ export interface TestForm {
   readonly shortcode: string;
 }
 
-/** A response's columns. Those left out get a default. `metadata` is JSON text, so that its digits stay as they are. */
-export interface TestResponse extends Partial<Omit<Row, 'surveyid' | 'parent_surveyid' | 'question_idx' | 'values'>> {
+/**
+ * A response's columns. Those left out get a default. `metadata` is JSON text, so that its digits
+ * stay as they are.
+ */
+export interface TestResponse extends Partial<
+  Omit<Row, 'surveyid' | 'parent_surveyid' | 'question_idx' | 'values'>
+> {
   /** Index of its form version in {@link TestSurvey.forms}. */
   readonly form?: number;
   readonly parent?: string | null;
   readonly question_idx?: number;
 }
 
-/** Connections to the database of each service, kept open: to connect takes longer than most queries. */
+/**
+ * Connections to the database of each service, kept open: to connect takes longer than most
+ * queries.
+ */
 const pools: Record<string, pg.Pool> = {};
 
 function openPool(connectionString: string): pg.Pool {
   const pool = new pg.Pool({ connectionString, allowExitOnIdle: true });
   pool.on('error', () => {}); // an idle connection was lost: the pool opens a new one
-  pool.on('connect', (client) => client.on('error', () => {})); // lost between two statements: the next one fails
+  // lost between two statements: the next one fails
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
@@ -42,7 +51,8 @@ function openPool(connectionString: string): pg.Pool {
 export async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const { databaseUrl } = stackAddress();
   const pool = (pools[databaseUrl] ??= openPool(databaseUrl));
-  const client = (await pool.connect()) as pg.Client & pg.PoolClient; // the pool creates clients of this class
+  // the pool creates clients of this class
+  const client = (await pool.connect()) as pg.Client & pg.PoolClient;
   let isLost = true;
   try {
     const result = await work(client);
@@ -53,7 +63,10 @@ export async function withClient<T>(work: (client: pg.Client) => Promise<T>): Pr
   }
 }
 
-export async function sql<T extends pg.QueryResultRow>(text: string, params: unknown[] = []): Promise<T[]> {
+export async function sql<T extends pg.QueryResultRow>(
+  text: string,
+  params: unknown[] = [],
+): Promise<T[]> {
   return withClient(async (client) => (await client.query<T>(text, params)).rows);
 }
 
@@ -75,8 +88,15 @@ export async function storeKey(
   await sql(insert, [account, apiKeyPrefix(key), await hashApiKey(key), expires, revoked, limits]);
 }
 
-/** Creates a survey. @param forms number of form versions: their shortcodes are f0, f0, f1, f1, …, created a day apart */
-export async function createSurvey(account: TestAccount, name: string = randomUUID(), forms = 1): Promise<TestSurvey> {
+/**
+ * Creates a survey. @param forms number of form versions: their shortcodes are f0, f0, f1, f1, …,
+ * created a day apart
+ */
+export async function createSurvey(
+  account: TestAccount,
+  name: string = randomUUID(),
+  forms = 1,
+): Promise<TestSurvey> {
   const rows = await sql<TestForm>(
     `insert into surveys (userid, survey_name, shortcode, title, formid, created, metadata)
      select $1, $2, 'f' || i / 2, 'Title ' || i, 'form ' || i, '2026-01-01T00:00:00.123456Z'::timestamptz + i * interval '1 day',
@@ -88,10 +108,18 @@ export async function createSurvey(account: TestAccount, name: string = randomUU
   return { name, account, forms: rows };
 }
 
-/** Creates a survey of many responses, as a benchmark's. @param options those of the benchmark's `createSurvey` */
+/**
+ * Creates a survey of many responses, as a benchmark's. @param options those of the benchmark's
+ * `createSurvey`
+ */
 export async function createBulkSurvey(
   account: TestAccount,
-  options: { rows: number; forms: number; columns?: Readonly<Record<string, string>>; name?: string },
+  options: {
+    rows: number;
+    forms: number;
+    columns?: Readonly<Record<string, string>>;
+    name?: string;
+  },
 ): Promise<TestSurvey> {
   const { name, forms } = await withClient((client) =>
     bench.createSurvey(client, account, { name: `bulk ${randomUUID()}`, ...options }),
@@ -99,7 +127,10 @@ export async function createBulkSurvey(
   return { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
 }
 
-export async function addResponses(survey: TestSurvey, responses: readonly TestResponse[]): Promise<void> {
+export async function addResponses(
+  survey: TestSurvey,
+  responses: readonly TestResponse[],
+): Promise<void> {
   const rows = responses.map(({ form: index = 0, parent, ...given }, i) => {
     const form = survey.forms[index];
     return {
@@ -135,13 +166,20 @@ const ISO = String.raw`regexp_replace(to_char(r.timestamp at time zone 'UTC', 'Y
 
 const quoted = (text: string, mark: string) => mark + text.replaceAll(mark, mark + mark) + mark;
 
-/** The expected CSV export of a survey, byte for byte: the output of COPY. @param keys the metadata keys to add as columns */
+/**
+ * The expected CSV export of a survey, byte for byte: the output of COPY. @param keys the metadata
+ * keys to add as columns
+ */
 export function copyResponses(survey: TestSurvey, keys: readonly string[] = []): Promise<Buffer> {
-  const metadata = keys.map((key) => `, metadata->>${quoted(key, `'`)} as ${quoted(`metadata.${key}`, '"')}`);
+  const metadata = keys.map(
+    (key) => `, metadata->>${quoted(key, `'`)} as ${quoted(`metadata.${key}`, '"')}`,
+  );
   const select = `
     select parent_surveyid, parent_shortcode, surveyid, flowid, userid, question_ref, question_idx, question_text,
       response, ${ISO} as timestamp, metadata, metadata->>'ad_id' as ad_id, pageid, translated_response${metadata.join('')}
     from responses r where surveyid in (${survey.forms.map(({ id }) => `'${id}'`).join(', ')})
     order by r.timestamp, userid, question_ref, surveyid`;
-  return withClient((client) => buffer(client.query(copyTo(`copy (${select}) to stdout (format csv, header)`))));
+  return withClient((client) =>
+    buffer(client.query(copyTo(`copy (${select}) to stdout (format csv, header)`))),
+  );
 }

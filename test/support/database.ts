@@ -8,21 +8,28 @@ import { startPostgres } from './postgres.ts';
 
 /** The environment variable with the URL of the server that the files of a vitest run share. */
 const SHARED_SERVER = 'SURVEY_EXPORT_TEST_POSTGRES';
-/** A database of that server. To copy it takes far less time than to start a server and to migrate a database. */
+/**
+ * A database of that server. To copy it takes far less time than to start a server and to migrate a
+ * database.
+ */
 const TEMPLATE = 'migrated';
 
 /** With which the Worker logs in to the servers of tests. */
 export const WORKER_LOGIN = { user: WORKER_ROLE, password: 'of the worker' };
 
-/** A migrated database. `url` is the superuser's, `server` its own if it has one, and `stop` breaks open connections. */
+/**
+ * A migrated database. `url` is the superuser's, `server` its own if it has one, and `stop` breaks
+ * open connections.
+ */
 export type RunningDatabase = Awaited<ReturnType<typeof startDatabase>>;
 
 /**
- * Vitest's global setup: starts the server that the test files of all projects share. A file that stops the server, or changes
- * its settings or roles, starts one for itself.
+ * Vitest's global setup: starts the server that the test files of all projects share. A file that
+ * stops the server, or changes its settings or roles, starts one for itself.
  */
 export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env[SHARED_SERVER]) return undefined; // by an earlier project's setup; teardowns run in the reverse order
+  // by an earlier project's setup; teardowns run in the reverse order
+  if (process.env[SHARED_SERVER]) return undefined;
   const server = await startPostgres({ settings: { max_connections: '300' } });
   await query(server.url, `create database ${TEMPLATE}`);
   await migrateServer(new URL(`/${TEMPLATE}`, server.url).href);
@@ -36,7 +43,10 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
  * @param options.ownServer whether to start a server for it, as outside of vitest
  * @param options.locale by which its texts sort: C or one of ICU's; by default the server's
  */
-export async function startDatabase({ ownServer = false, locale }: { ownServer?: boolean; locale?: string } = {}) {
+export async function startDatabase({
+  ownServer = false,
+  locale,
+}: { ownServer?: boolean; locale?: string } = {}) {
   const shared = process.env[SHARED_SERVER];
   if (shared && !ownServer) {
     const name = `test_${randomBytes(6).toString('hex')}`;
@@ -64,7 +74,11 @@ export async function migrateServer(url: string): Promise<void> {
 }
 
 /** Runs one statement on a new connection. */
-export async function query<R extends QueryResultRow>(url: string, sql: string, params: unknown[] = []): Promise<R[]> {
+export async function query<R extends QueryResultRow>(
+  url: string,
+  sql: string,
+  params: unknown[] = [],
+): Promise<R[]> {
   return withConnection(url, async (client) => (await client.query<R>(sql, params)).rows);
 }
 
@@ -74,7 +88,10 @@ export async function untilBlocked(url: string): Promise<void> {
   while ((await query(url, select)).length === 0) await sleep(20);
 }
 
-/** Creates an empty database on the server that the test files share, which has the Worker's role. @returns the superuser's URL */
+/**
+ * Creates an empty database on the server that the test files share, which has the Worker's role.
+ * @returns the superuser's URL
+ */
 export async function createEmptyDatabase(): Promise<string> {
   const { url } = await startDatabase();
   await query(url, 'drop schema public cascade');
@@ -86,7 +103,14 @@ export async function createEmptyDatabase(): Promise<string> {
 export async function dump(url: string): Promise<Record<string, string[]>> {
   const tables: Record<string, string[]> = {};
   await withConnection(url, async (client) => {
-    for (const table of ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses']) {
+    for (const table of [
+      'users',
+      'surveys',
+      'survey_settings',
+      'responses',
+      'api_keys',
+      'api_key_uses',
+    ]) {
       const { rows } = await client.query<{ row: string }>(
         `select t::text as row from ${table} as t order by t::text collate "C"`,
       );

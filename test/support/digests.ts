@@ -1,7 +1,11 @@
 import { Digest, FIELDS } from '../../tools/verify/digest.ts';
 import { csvRecords, parseCsv } from './csv.ts';
 
-const START_LENGTHS = { month: 'YYYY-MM'.length, day: 'YYYY-MM-DD'.length, hour: 'YYYY-MM-DDTHH'.length };
+const START_LENGTHS = {
+  month: 'YYYY-MM'.length,
+  day: 'YYYY-MM-DD'.length,
+  hour: 'YYYY-MM-DDTHH'.length,
+};
 
 export type Interval = keyof typeof START_LENGTHS;
 
@@ -11,10 +15,15 @@ function startOf(timestamp: string, interval: Interval): string {
   return start + '0000-01-01T00:00:00.000Z'.slice(start.length);
 }
 
-/** The expected body of `/responses/digests`, computed from the files of the service as docs/sync.md describes it. */
+/**
+ * The expected body of `/responses/digests`, computed from the files of the service as docs/sync.md
+ * describes it.
+ */
 export function digestsOf(csv: Buffer, formData: Buffer, interval: Interval = 'day') {
   const shortcodes = new Map(parseCsv(formData).map((row) => [row['surveyid'], row['shortcode']]));
-  const rows = parseCsv(csv).map((row) => Object.assign(row, { shortcode: shortcodes.get(row['surveyid']) ?? null }));
+  const rows = parseCsv(csv).map((row) =>
+    Object.assign(row, { shortcode: shortcodes.get(row['surveyid']) ?? null }),
+  );
   const intervals = Map.groupBy(rows, (row) => startOf(row['timestamp'] ?? '', interval));
   const digests = Array.from(intervals, ([start, some]) => {
     const digest = digestOf(some.map((row) => FIELDS.map((name) => row[name] ?? null)));

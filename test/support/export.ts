@@ -12,8 +12,14 @@ export interface Opening {
   readonly signal?: AbortSignal;
 }
 
-/** Sends a request. @param path after the API's base path @returns the response before its body is read */
-export async function open(path: string, { key, headers, ...options }: Opening): Promise<IncomingMessage> {
+/**
+ * Sends a request. @param path after the API's base path @returns the response before its body is
+ * read
+ */
+export async function open(
+  path: string,
+  { key, headers, ...options }: Opening,
+): Promise<IncomingMessage> {
   const sent = request(`${stackAddress().origin}/api/v1${path}`, {
     agent: false,
     headers: { Authorization: `Bearer ${key}`, ...headers },
@@ -25,7 +31,9 @@ export async function open(path: string, { key, headers, ...options }: Opening):
 }
 
 export const headersOf = ({ headersDistinct }: IncomingMessage): Headers =>
-  new Headers(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]));
+  new Headers(
+    Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]),
+  );
 
 /** Starts the download of a survey's CSV, or another file. */
 export function beginExport(
@@ -36,15 +44,21 @@ export function beginExport(
     headers = {},
   }: { file?: string; parameters?: Record<string, string>; headers?: Record<string, string> } = {},
 ): Promise<IncomingMessage> {
-  return open(`/responses/${file}${query({ survey: name, ...parameters })}`, { key: account.key, headers });
+  return open(`/responses/${file}${query({ survey: name, ...parameters })}`, {
+    key: account.key,
+    headers,
+  });
 }
 
 /**
  * Reads a download to its end. `complete` is false if the transfer broke off.
  *
- * Reads every byte that arrives: iterating over the stream would drop what it has buffered when the transfer breaks off.
+ * Reads every byte that arrives: iterating over the stream would drop what it has buffered when the
+ * transfer breaks off.
  */
-export async function readExport(response: IncomingMessage): Promise<{ complete: boolean; bytes: Buffer }> {
+export async function readExport(
+  response: IncomingMessage,
+): Promise<{ complete: boolean; bytes: Buffer }> {
   const chunks: Buffer[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   response
@@ -56,7 +70,10 @@ export async function readExport(response: IncomingMessage): Promise<{ complete:
   return { complete: response.complete, bytes: Buffer.concat(chunks) };
 }
 
-/** Decompresses as much as possible of a transfer that broke off. @throws Error when a complete one is not gzip */
+/**
+ * Decompresses as much as possible of a transfer that broke off. @throws Error when a complete one
+ * is not gzip
+ */
 export function decompress(bytes: Buffer, complete: boolean): Buffer {
   if (bytes.length === 0 && !complete) return bytes;
   return gunzipSync(bytes, complete ? {} : { finishFlush: constants.Z_SYNC_FLUSH });

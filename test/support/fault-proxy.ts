@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { type IncomingMessage, type ServerResponse, createServer, request as forward } from 'node:http';
+import {
+  type IncomingMessage,
+  type ServerResponse,
+  createServer,
+  request as forward,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -21,8 +26,15 @@ interface Changes {
   params?: readonly unknown[];
 }
 
-function exchangeOf(index: number, request: IncomingMessage, body: Buffer, response: ServerResponse, changes: Changes) {
-  const sql = body.length > 0 ? (JSON.parse(body.toString()) as { query?: string; params?: unknown[] }) : {};
+function exchangeOf(
+  index: number,
+  request: IncomingMessage,
+  body: Buffer,
+  response: ServerResponse,
+  changes: Changes,
+) {
+  const sql =
+    body.length > 0 ? (JSON.parse(body.toString()) as { query?: string; params?: unknown[] }) : {};
   const instead = (action: () => void) => {
     changes.isForwarded = false;
     action();
@@ -38,7 +50,11 @@ function exchangeOf(index: number, request: IncomingMessage, body: Buffer, respo
     query: sql.query ?? '',
     params: sql.params ?? [],
     /** Responds in place of the target. */
-    reply(status: number, content: string | Buffer, headers: Readonly<Record<string, string>> = {}): void {
+    reply(
+      status: number,
+      content: string | Buffer,
+      headers: Readonly<Record<string, string>> = {},
+    ): void {
       instead(() => response.writeHead(status, headers).end(content));
     },
     /** Resets the connection before the first byte of a response. */
@@ -49,16 +65,23 @@ function exchangeOf(index: number, request: IncomingMessage, body: Buffer, respo
      * Breaks the connection after so many bytes of the response's body.
      *
      * @param cut the number, or computes it from the body
-     * @param received the connection stays open until this resolves; a browser can drop bytes that arrive together with the break
+     * @param received the connection stays open until this resolves; a browser can drop bytes that
+     * arrive together with the break
      */
-    cutAfter(cut: number | ((body: Buffer) => number), received: Promise<unknown> = Promise.resolve()): void {
+    cutAfter(
+      cut: number | ((body: Buffer) => number),
+      received: Promise<unknown> = Promise.resolve(),
+    ): void {
       changes.alter = (whole) => {
         const length = typeof cut === 'function' ? cut(whole) : cut;
         if (length < whole.length) changes.breaksAfter = received;
         return whole.subarray(0, length);
       };
     },
-    /** Replaces the body of a response with status 200, which waits for it; it still ends as if it were complete. */
+    /**
+     * Replaces the body of a response with status 200, which waits for it; it still ends as if it
+     * were complete.
+     */
     change(change: (body: Buffer) => Buffer | string | Promise<Buffer | string>): void {
       changes.alter = (whole, status) => (status === 200 ? change(whole) : whole);
     },
@@ -78,7 +101,8 @@ interface Watch {
 export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 
 /**
- * Starts an HTTP proxy that injects faults, in front of the SQL-over-HTTP endpoint or of the service.
+ * Starts an HTTP proxy that injects faults, in front of the SQL-over-HTTP endpoint or of the
+ * service.
  *
  * @param target URL of the server that the proxy is in front of
  */
@@ -99,11 +123,18 @@ export async function startFaultProxy(target: string) {
     const exchange = exchangeOf(watch.requests++, request, body, response, changes);
     await watch.fault?.(exchange);
     const { isForwarded, params } = changes;
-    const sent = params ? Buffer.from(JSON.stringify({ ...(JSON.parse(body.toString()) as object), params })) : body;
+    const sent = params
+      ? Buffer.from(JSON.stringify({ ...(JSON.parse(body.toString()) as object), params }))
+      : body;
     if (isForwarded) forwardRequest(request, sent, response, changes);
   }
 
-  function forwardRequest(request: IncomingMessage, body: Buffer, response: ServerResponse, changes: Changes): void {
+  function forwardRequest(
+    request: IncomingMessage,
+    body: Buffer,
+    response: ServerResponse,
+    changes: Changes,
+  ): void {
     const headers = { ...request.headers };
     if (changes.params) headers['content-length'] = String(body.length);
     if (changes.alter) delete headers['accept-encoding']; // changes are made to plain bodies
@@ -129,8 +160,8 @@ export async function startFaultProxy(target: string) {
       abandoned = 0;
     },
     /**
-     * Sets the fault for the requests of one trial, which worker-under-faults.ts marks. Others can run at the same time and
-     * are counted separately. Dispose of it to end the trial.
+     * Sets the fault for the requests of one trial, which worker-under-faults.ts marks. Others can
+     * run at the same time and are counted separately. Dispose of it to end the trial.
      */
     watch(trial: string, fault?: Fault): { readonly requests: number } & Disposable {
       const watch: Watch = { fault, requests: 0 };
@@ -154,7 +185,11 @@ export async function startFaultProxy(target: string) {
   };
 }
 
-async function passBack(upstream: IncomingMessage, response: ServerResponse, changes: Changes): Promise<void> {
+async function passBack(
+  upstream: IncomingMessage,
+  response: ServerResponse,
+  changes: Changes,
+): Promise<void> {
   const { maxBytes, alter } = changes;
   const { statusCode: status = 500, headers } = upstream;
   if (Number(headers['content-length']) > maxBytes) {

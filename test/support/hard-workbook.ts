@@ -5,7 +5,8 @@ import type { TestResponse } from './data.ts';
 import { randomFrom } from './random.ts';
 
 /*
- * Workbooks that are hard to read, and what a program should read in them: the cells of the CSV files.
+ * Workbooks that are hard to read, and what a program should read in them: the cells of the CSV
+ * files.
  */
 
 export const SURVEY = 'Hard to read & “é”';
@@ -19,12 +20,40 @@ export const LAYOUTS = {
 /** Texts that programs trim, convert, decode, or fail to read. */
 const TEXTS = [
   ...AWKWARD,
-  ...['_x0041_', '_x0041', '_x005F_', '_x0041_\u0001_x000a_', '_x00G1_', '\ufffe\uffff', 'a\u0001\u001fb', '\ufffd'],
+  ...[
+    '_x0041_',
+    '_x0041',
+    '_x005F_',
+    '_x0041_\u0001_x000a_',
+    '_x00G1_',
+    '\ufffe\uffff',
+    'a\u0001\u001fb',
+    '\ufffd',
+  ],
   ...[' a', 'a ', '  a  ', '\ta', 'a\n', '\na', 'a\r', '\ra', 'a\r\nb\rc', '\r\n'],
   ...['\u2028a', 'a\u2003', '\u200b', '\u00a0a'],
-  ...['=1+1', '+1', '-1', '@SUM(A1)', '0012', '2000921492222520', '12345678901234567890', '1e5', '0.10', '2026-03-01'],
+  ...[
+    '=1+1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '0012',
+    '2000921492222520',
+    '12345678901234567890',
+    '1e5',
+    '0.10',
+    '2026-03-01',
+  ],
   ...['TRUE', 'false', '#N/A', 'NA', 'null', 'None', '', '"', "'a"],
-  ...['<a> & ]]>', '&amp;', '&lt;b&gt;', '&#13;', '<![CDATA[x]]>', 'x'.repeat(32_767), '🎉'.repeat(16_383)],
+  ...[
+    '<a> & ]]>',
+    '&amp;',
+    '&lt;b&gt;',
+    '&#13;',
+    '<![CDATA[x]]>',
+    'x'.repeat(32_767),
+    '🎉'.repeat(16_383),
+  ],
 ];
 
 /** Wide files have columns beyond ZZ. */
@@ -56,14 +85,34 @@ export function hardResponses(): TestResponse[] {
 }
 
 export const NUMBERS_SURVEY = 'Numbers and texts';
-export const NUMBERS_TABLE = { layout: 'wide', columns: 'question', metadata: 'seed', numbers: 'true' } as const;
+export const NUMBERS_TABLE = {
+  layout: 'wide',
+  columns: 'question',
+  metadata: 'seed',
+  numbers: 'true',
+} as const;
 
-/** The answers of four participants to questions of numbers, and to others with a text that is none. */
+/**
+ * The answers of four participants to questions of numbers, and to others with a text that is none.
+ */
 const NUMBERS = [
   ['0', '-2', '123456789012345', ''],
   ['0.10', '-0.5', '12345678901234.5', '7'],
 ];
-const NO_NUMBERS = ['007', '1234567890123456', '1e5', '+1', '.5', '1.', ' 1', '1\n', '1,5', '٣', 'NaN', '=1+1'];
+const NO_NUMBERS = [
+  '007',
+  '1234567890123456',
+  '1e5',
+  '+1',
+  '.5',
+  '1.',
+  ' 1',
+  '1\n',
+  '1,5',
+  '٣',
+  'NaN',
+  '=1+1',
+];
 const ANSWERS = [...NUMBERS, ...NO_NUMBERS.map((text) => ['1', text, '-1', ''])];
 
 /** The responses of participants whose ids and metadata could be numbers. */
@@ -86,7 +135,10 @@ export function expectNumbers([names = [], ...rows]: Rows): void {
     attempts: Array<string>(4).fill('1'),
     'metadata.seed': Array<string>(4).fill('7'),
     ...Object.fromEntries(
-      ANSWERS.map((answers, i) => [`q${i}`, answers.map((text) => (i < NUMBERS.length && text ? Number(text) : text))]),
+      ANSWERS.map((answers, i) => [
+        `q${i}`,
+        answers.map((text) => (i < NUMBERS.length && text ? Number(text) : text)),
+      ]),
     ),
   };
   for (const [name, cells] of Object.entries(expected)) {
@@ -103,8 +155,14 @@ export type Rows = readonly (readonly (string | number | null)[])[];
 /** The rows of a workbook's sheets, by name. */
 export type Sheets = Readonly<Record<string, Rows>>;
 
-/** Checks that a program reads the cells of the CSV files. It may return an empty cell as an empty text, or leave it out. */
-export function expectSheets(found: Sheets, expected: { readonly responses: Buffer; readonly codebook: Buffer }): void {
+/**
+ * Checks that a program reads the cells of the CSV files. It may return an empty cell as an empty
+ * text, or leave it out.
+ */
+export function expectSheets(
+  found: Sheets,
+  expected: { readonly responses: Buffer; readonly codebook: Buffer },
+): void {
   assert.deepEqual(Object.keys(found), ['responses', 'codebook']);
   for (const name of ['responses', 'codebook'] as const) {
     const records = csvRecords(expected[name]);
@@ -118,7 +176,10 @@ export function expectSheets(found: Sheets, expected: { readonly responses: Buff
   }
 }
 
-/** Decodes the escapes of a program that does not. @param codes those that it does not decode, in hexadecimal */
+/**
+ * Decodes the escapes of a program that does not. @param codes those that it does not decode, in
+ * hexadecimal
+ */
 export const decoded = (text: string, codes = /[\da-f]{4}/i): string =>
   text.replaceAll(new RegExp(`_x(${codes.source})_`, 'gi'), (_, code: string) =>
     String.fromCharCode(parseInt(code, 16)),

@@ -11,7 +11,10 @@ export const CACHE_NOTE =
 
 export const UNKNOWN_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-/** `npm run keys` on its own database, with the account you@example.org; nobody is logged in to Cloudflare. */
+/**
+ * `npm run keys` on its own database, with the account you@example.org; nobody is logged in to
+ * Cloudflare.
+ */
 export async function startKeysCommand() {
   const folder = await newFolder();
   const { url } = await startDatabase();
@@ -32,7 +35,8 @@ export async function startKeysCommand() {
     folder,
     env,
     run: (...args: string[]) => runHere('keys.ts', args, env),
-    runWith: (more: NodeJS.ProcessEnv, ...args: string[]) => runHere('keys.ts', args, { ...env, ...more }),
+    runWith: (more: NodeJS.ProcessEnv, ...args: string[]) =>
+      runHere('keys.ts', args, { ...env, ...more }),
     /** Issues a key for you@example.org. */
     issue({ name = 'API key', expires }: { name?: string; expires?: string } = {}) {
       const expiresInMs = expires === undefined ? undefined : parseDuration('expires', expires);

@@ -15,16 +15,27 @@ export interface Files {
 }
 
 /** Writes both files into a folder. */
-export async function writeFiles(folder: string, files: Files = {}): Promise<{ forms: string; responses: string }> {
+export async function writeFiles(
+  folder: string,
+  files: Files = {},
+): Promise<{ forms: string; responses: string }> {
   const { forms = csvOf([formRow()]), responses = csvOf([responseRow()]), suffix = '.csv' } = files;
-  const paths = { forms: join(folder, `forms${suffix}`), responses: join(folder, `responses${suffix}`) };
+  const paths = {
+    forms: join(folder, `forms${suffix}`),
+    responses: join(folder, `responses${suffix}`),
+  };
   await writeFile(paths.forms, forms);
   await writeFile(paths.responses, responses);
   return paths;
 }
 
 /** Writes both files into a folder and imports them. */
-export async function loadFiles(url: string, folder: string, files: Files = {}, options: ImportOptions = {}) {
+export async function loadFiles(
+  url: string,
+  folder: string,
+  files: Files = {},
+  options: ImportOptions = {},
+) {
   const input = { email: files.email ?? 'ann@example.org', ...(await writeFiles(folder, files)) };
   return await importFiles(url, input, options);
 }

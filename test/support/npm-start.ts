@@ -14,7 +14,8 @@ export async function startService(
 ) {
   // If it is killed, it leaves its temporary files.
   const variables = { TMPDIR: await runFolder(), ...env };
-  const { child, outcome } = startTool('start.ts', args, variables, undefined, undefined, 0); // as long as the tests that use it
+  // as long as the tests that use it
+  const { child, outcome } = startTool('start.ts', args, variables, undefined, undefined, 0);
   const late = setTimeout(() => child.kill('SIGKILL'), READY_MS);
   let printed = '';
   await new Promise<void>((ready, reject) => {
@@ -31,7 +32,9 @@ export async function startService(
     printed,
     output: () => printed,
     key: keyIn(printed),
-    /** Sends a signal to the service or to another process, and waits until the service has ended. */
+    /**
+     * Sends a signal to the service or to another process, and waits until the service has ended.
+     */
     async stop(signal: NodeJS.Signals, pid = child.pid as number) {
       process.kill(pid, signal);
       const { status, stderr } = await outcome;
@@ -44,8 +47,9 @@ export async function startService(
 export const keyIn = (printed: string) => /^Key {3}(\S+)$/m.exec(printed)?.[1];
 
 /**
- * A port that nothing listens on, and that this test run gets once. It is not one of those that systems assign by themselves, from
- * 32,768 on, which another process could get before the caller uses it.
+ * A port that nothing listens on, and that this test run gets once. It is not one of those that
+ * systems assign by themselves, from 32,768 on, which another process could get before the caller
+ * uses it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -56,7 +60,8 @@ export async function freePort(): Promise<number> {
       await once(server.listen(port, '127.0.0.1'), 'listening');
       return port;
     } catch (error) {
-      if (!['EEXIST', 'EADDRINUSE'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      if (!['EEXIST', 'EADDRINUSE'].includes((error as NodeJS.ErrnoException).code ?? ''))
+        throw error;
     } finally {
       server.close();
     }

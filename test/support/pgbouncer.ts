@@ -9,7 +9,8 @@ import { newFolder } from './once-per-run.ts';
 
 /**
  * Starts PgBouncer as Neon does, in transaction mode:
- * https://github.com/neondatabase/neon/blob/main/compute/etc/pgbouncer.ini It stops when this process ends.
+ * https://github.com/neondatabase/neon/blob/main/compute/etc/pgbouncer.ini It stops when this
+ * process ends.
  *
  * @param databaseUrl URL of a migrated database
  * @returns the URL of the Worker's role through PgBouncer
@@ -59,7 +60,8 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
     try {
       return void (await query(url, 'select 1'));
     } catch (error) {
-      if (child.exitCode !== null || (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+      if (child.exitCode !== null || (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED')
+        throw error;
     }
   }
 }

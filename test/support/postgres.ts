@@ -13,16 +13,22 @@ import { newFolder, oncePerRun } from './once-per-run.ts';
 export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
 /**
- * Text sorts by ICU's root collation, which is deliberately neither byte order nor the order of JavaScript strings: code that
- * confuses its own order with the database's fails.
+ * Text sorts by ICU's root collation, which is deliberately neither byte order nor the order of
+ * JavaScript strings: code that confuses its own order with the database's fails.
  */
 const INITDB_ARGS = ['--locale=C', '--locale-provider=icu', '--icu-locale=und', '--no-sync'];
 
 /** Nothing is durable, since no data outlives the run. */
-const SETTINGS = { max_connections: '50', fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const SETTINGS = {
+  max_connections: '50',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+};
 
 /**
- * Starts a Postgres server on a free port of 127.0.0.1. It stops when this process ends, however it ends.
+ * Starts a Postgres server on a free port of 127.0.0.1. It stops when this process ends, however it
+ * ends.
  *
  * @param options.settings settings of postgresql.conf, which override those for tests
  */
@@ -58,12 +64,17 @@ export async function startPostgres(options: { settings?: Record<string, string>
       await withConnection(url, (client) => client.query(`create database ${name}`));
       return new URL(`/${name}`, url).href;
     },
-    /** Stops the server, breaking open connections, and starts it again with the same data and port. */
+    /**
+     * Stops the server, breaking open connections, and starts it again with the same data and port.
+     */
     async restart(): Promise<void> {
       await server.stop('SIGINT'); // an immediate shutdown may lose the last commits
       server = await start({ port: String(server.port) });
     },
-    /** Stops the server at once, breaking open connections, and removes its files. May be called twice. */
+    /**
+     * Stops the server at once, breaking open connections, and removes its files. May be called
+     * twice.
+     */
     stop: (): Promise<void> =>
       (stopped ??= server.stop('SIGQUIT').then(() => rm(data, { recursive: true, force: true }))),
   };

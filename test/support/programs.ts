@@ -23,7 +23,10 @@ export interface RunOptions {
 type Command = readonly [string, ...string[]];
 
 /** Starts a program. */
-export function startProgram([program, ...args]: Command, { cwd, env, user, timeoutMs = 120_000 }: RunOptions = {}) {
+export function startProgram(
+  [program, ...args]: Command,
+  { cwd, env, user, timeoutMs = 120_000 }: RunOptions = {},
+) {
   const child = spawn(program, args, {
     cwd,
     ...user,
@@ -38,13 +41,15 @@ export function startProgram([program, ...args]: Command, { cwd, env, user, time
       const [stdout, stderr] = await printed;
       return { status: child.exitCode, stdout, stderr };
     },
-    ({ message }: Error): Finished => ({ status: null, stdout: '', stderr: message }), // no such program
+    // no such program
+    ({ message }: Error): Finished => ({ status: null, stdout: '', stderr: message }),
   );
   return { child, outcome };
 }
 
 /** Runs a program until it exits, or for two minutes at most. */
-export const runProgram = (command: Command, options?: RunOptions) => startProgram(command, options).outcome;
+export const runProgram = (command: Command, options?: RunOptions) =>
+  startProgram(command, options).outcome;
 
 /** Runs the programs of a language. */
 export interface Interpreter {
@@ -74,7 +79,9 @@ export const findInterpreter = {
 
   async duckdb(): Promise<Interpreter | Missing> {
     const found = await findPython(['duckdb']);
-    return 'missing' in found ? found : { ...found, run: withFile([found.python, '-c', DUCKDB_IN_PYTHON]) };
+    return 'missing' in found
+      ? found
+      : { ...found, run: withFile([found.python, '-c', DUCKDB_IN_PYTHON]) };
   },
 
   workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
@@ -89,7 +96,11 @@ export const findR = () =>
   );
 
 /** @param asking prints the version @param running runs a file */
-async function findProgram(asking: Command, running: Command, missing: string): Promise<Interpreter | Missing> {
+async function findProgram(
+  asking: Command,
+  running: Command,
+  missing: string,
+): Promise<Interpreter | Missing> {
   const version = await firstLine(asking);
   return version === undefined ? { missing } : { version, run: withFile(running) };
 }
@@ -111,7 +122,10 @@ export async function findPython(
   return { missing };
 }
 
-/** What a program prints first, without notes in parentheses. @returns undefined if it cannot be run or fails */
+/**
+ * What a program prints first, without notes in parentheses. @returns undefined if it cannot be run
+ * or fails
+ */
 async function firstLine(command: Command): Promise<string | undefined> {
   const { status, stdout } = await runProgram(command);
   return status === 0 ? stdout.split(/\n| \(/)[0]?.trim() : undefined;

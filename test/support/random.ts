@@ -1,7 +1,10 @@
 /** Returns numbers from 0 to 1 (exclusive). */
 export type Random = () => number;
 
-/** A seeded generator of numbers from 0 to 1 (exclusive): mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
+/**
+ * A seeded generator of numbers from 0 to 1 (exclusive): mulberry32,
+ * https://gist.github.com/tommyettinger/46a874533244883189143505d203312c
+ */
 export function randomFrom(seed: number): Random {
   let state = Math.trunc(seed);
   return () => {
@@ -13,7 +16,8 @@ export function randomFrom(seed: number): Random {
 }
 
 /** @returns a random element */
-export const pick = <T>(random: Random, from: readonly T[]): T => from[below(random, from.length)] as T;
+export const pick = <T>(random: Random, from: readonly T[]): T =>
+  from[below(random, from.length)] as T;
 
 /** @returns a random integer from 0 to `end` (exclusive) */
 export const below = (random: Random, end: number): number => Math.floor(random() * end);

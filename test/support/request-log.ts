@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
 import type { RunningWorker } from './worker.ts';
 
-/** The log line of a request, with the members that tests read by name. docs/operations.md describes them all. */
+/**
+ * The log line of a request, with the members that tests read by name. docs/operations.md describes
+ * them all.
+ */
 export type RequestLine = Readonly<
   Record<'requestId' | 'end', string> &
     Record<'route' | 'keyCache', string | null> &
@@ -19,7 +22,8 @@ export function eventsIn(worker: RunningWorker, event: string): Record<string, u
 }
 
 /** The log lines of all requests. */
-export const linesIn = (worker: RunningWorker) => eventsIn(worker, 'request') as unknown as RequestLine[];
+export const linesIn = (worker: RunningWorker) =>
+  eventsIn(worker, 'request') as unknown as RequestLine[];
 
 /**
  * Runs `work`, which sends one request, and returns the log line of that request.
@@ -38,7 +42,9 @@ export async function lineOf<T>(worker: RunningWorker, work: () => Promise<T>) {
 
 /** Waits until each request that the Worker has received is logged. @returns their number */
 export async function untilLogged(worker: RunningWorker): Promise<number> {
-  const received = Number(await (await fetch(worker.url, { headers: { 'Test-Received': 'true' } })).text());
+  const received = Number(
+    await (await fetch(worker.url, { headers: { 'Test-Received': 'true' } })).text(),
+  );
   await expect.poll(() => linesIn(worker).length).toBe(received);
   return received;
 }

@@ -6,20 +6,38 @@ type Rows = readonly (readonly (string | null)[])[];
 /** A last cell. No other text is likely to look like it. */
 const CHECK = /^"\d+ check"$/;
 
-/** Rows as they are in a SQL-over-HTTP response that ends with them, each with a last cell that begins with its number. */
-export const rowsJson = (rows: Rows): string => `${JSON.stringify(rows.map((row, i) => [...row, `${i + 1} check`]))}}`;
+/**
+ * Rows as they are in a SQL-over-HTTP response that ends with them, each with a last cell that
+ * begins with its number.
+ */
+export const rowsJson = (rows: Rows): string =>
+  `${JSON.stringify(rows.map((row, i) => [...row, `${i + 1} check`]))}}`;
 
-/** The same rows, with every character of every cell but the last escaped: as two characters where JSON allows it, otherwise as `\uXXXX`. */
+/**
+ * The same rows, with every character of every cell but the last escaped: as two characters where
+ * JSON allows it, otherwise as `\uXXXX`.
+ */
 export function escapedRowsJson(rows: Rows): string {
-  const short: Record<string, string> = { '/': '\\/', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-  const escaped = (unit: string) => short[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const short: Record<string, string> = {
+    '/': '\\/',
+    '\b': '\\b',
+    '\f': '\\f',
+    '\n': '\\n',
+    '\r': '\\r',
+    '\t': '\\t',
+  };
+  const escaped = (unit: string) =>
+    short[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return rowsJson(rows).replace(/"(?:[^"\\]|\\.)*"/gsu, (string) =>
-    CHECK.test(string) ? string : `"${(JSON.parse(string) as string).split('').map(escaped).join('')}"`,
+    CHECK.test(string)
+      ? string
+      : `"${(JSON.parse(string) as string).split('').map(escaped).join('')}"`,
   );
 }
 
 /** Encodes the result of {@link rowsJson}. */
-export const encodeJson = (encode: EncodeRows, json: string): EncodedPage => encode(new TextEncoder().encode(json), 0);
+export const encodeJson = (encode: EncodeRows, json: string): EncodedPage =>
+  encode(new TextEncoder().encode(json), 0);
 
 /** Rows as a page of CSV, with the positions of its cells. */
 export function pageOf(rows: Rows): EncodedRows {

@@ -6,19 +6,27 @@ import { type Outcome, withoutDatabase } from './run-tool.ts';
 let runs = 0;
 
 /**
- * Runs `tools/<name>` in this process, which takes far less time than a separate process, by evaluating its module anew.
+ * Runs `tools/<name>` in this process, which takes far less time than a separate process, by
+ * evaluating its module anew.
  *
  * @returns its outcome, without the line that names the database
  */
-export async function runHere(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
+export async function runHere(
+  name: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Outcome> {
   const output = { stdout: '', stderr: '' };
   let exited: Outcome | undefined;
   const { argv, exitCode } = process;
   const script = fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
   process.argv = [process.execPath, script, ...args];
-  for (const [variable, value] of Object.entries({ DATABASE_URL: '', ...env })) vi.stubEnv(variable, value);
+  for (const [variable, value] of Object.entries({ DATABASE_URL: '', ...env }))
+    vi.stubEnv(variable, value);
   const spies = [
-    ...(['stdout', 'stderr'] as const).map((stream) => vi.spyOn(process, stream, 'get').mockReturnValue(into(stream))),
+    ...(['stdout', 'stderr'] as const).map((stream) =>
+      vi.spyOn(process, stream, 'get').mockReturnValue(into(stream)),
+    ),
     vi.spyOn(process, 'exit').mockImplementation((status) => {
       exited ??= { status: Number(status ?? process.exitCode), ...output };
       throw new Error('what the command does after it has ended');

@@ -7,7 +7,10 @@ export type Outcome = Finished;
 /** Removes the line with which a command names its database. */
 export const withoutDatabase = (stderr: string): string => stderr.replace(/^Database: .*\n/m, '');
 
-/** Starts `tools/<name>` as npm would, as another OS user if one is given. Kills it after `timeout` milliseconds, if that is not 0. */
+/**
+ * Starts `tools/<name>` as npm would, as another OS user if one is given. Kills it after `timeout`
+ * milliseconds, if that is not 0.
+ */
 export function startTool(
   name: string,
   args: readonly string[],

@@ -25,7 +25,8 @@ export class SqlEndpoint {
   readonly #database: string;
 
   /**
-   * @param connection `postgres://` URL of the database's owner, for the header `Neon-Connection-String`
+   * @param connection `postgres://` URL of the database's owner, for the header
+   * `Neon-Connection-String`
    * @param database URL of the same database and user, for connections without the endpoint
    */
   constructor(url: string, connection: string, database: string) {
@@ -51,7 +52,11 @@ export class SqlEndpoint {
   /** @param body a text is sent as it is, anything else as JSON */
   async post(body: unknown, headers: Headers = {}, signal?: AbortSignal) {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
-    const driver = { 'Neon-Raw-Text-Output': 'true', 'Neon-Array-Mode': 'true', Authorization: `Bearer ${TOKEN}` };
+    const driver = {
+      'Neon-Raw-Text-Output': 'true',
+      'Neon-Array-Mode': 'true',
+      Authorization: `Bearer ${TOKEN}`,
+    };
     const response = await fetch(this.url, {
       method: 'POST',
       headers: { ...this.as({}), ...driver, ...headers },
@@ -74,14 +79,18 @@ export class SqlEndpoint {
     headers?: Headers,
   ): Promise<(string | null)[][]> {
     const { status, text } = await this.post({ query, params }, headers);
-    if (status !== 200) throw new Error(`${query.slice(0, 80)}: status ${status}, ${text.slice(0, 300)}`);
+    if (status !== 200)
+      throw new Error(`${query.slice(0, 80)}: status ${status}, ${text.slice(0, 300)}`);
     return (JSON.parse(text) as { rows: (string | null)[][] }).rows;
   }
 
   /** The rows of a statement that the database runs without the endpoint. */
   async directly(query: string, params: unknown[] = []): Promise<unknown[][]> {
     const statement = { text: query, values: params, rowMode: 'array' } as const;
-    return withConnection(this.#database, async (client) => (await client.query<unknown[]>(statement)).rows);
+    return withConnection(
+      this.#database,
+      async (client) => (await client.query<unknown[]>(statement)).rows,
+    );
   }
 }
 
@@ -89,8 +98,16 @@ export class SqlEndpoint {
 export type GatewayUnderTest = Awaited<ReturnType<typeof startTestGateway>>;
 
 /** Starts a gateway for the database at `databaseUrl`, whose user is its owner. */
-export async function startTestGateway(databaseUrl: string, options: Partial<Parameters<typeof startGateway>[0]> = {}) {
-  const gateway = await startGateway({ database: databaseUrl, token: TOKEN, maxResponseBytes: LIMIT, ...options });
+export async function startTestGateway(
+  databaseUrl: string,
+  options: Partial<Parameters<typeof startGateway>[0]> = {},
+) {
+  const gateway = await startGateway({
+    database: databaseUrl,
+    token: TOKEN,
+    maxResponseBytes: LIMIT,
+    ...options,
+  });
   const { username, password } = new URL(databaseUrl);
   const [user = '', secret = ''] = [username, password].map(decodeURIComponent);
   const connection = gateway.connectionString({ user, password: secret });

@@ -35,22 +35,33 @@ export type StackOptions = Parameters<typeof startWorker>[1] & {
   readonly log?: NonNullable<GatewayOptions['log']>;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;
-  /** Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's role through it */
+  /**
+   * Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's
+   * role through it
+   */
   readonly startPooler?: (databaseUrl: string) => Promise<string>;
   /** The Worker's module; by default the service's. */
   readonly entry?: string;
 };
 
 /** The Worker's variables for a gateway with this token. */
-export const workerVariables = ({ url, connectionString }: Awaited<ReturnType<typeof startGateway>>) => ({
+export const workerVariables = ({
+  url,
+  connectionString,
+}: Awaited<ReturnType<typeof startGateway>>) => ({
   SQL_ENDPOINT: url,
   SQL_ENDPOINT_HEADERS: JSON.stringify({ Authorization: `Bearer ${TOKEN}` }),
   DATABASE_URL: connectionString(WORKER_LOGIN),
 });
 
-/** Vitest's global setup: starts one service for all files of the project, with PgBouncer if `npm run pgbouncer` runs it. */
+/**
+ * Vitest's global setup: starts one service for all files of the project, with PgBouncer if `npm
+ * run pgbouncer` runs it.
+ */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const stack = await startStack(process.env['TEST_PGBOUNCER'] ? { startPooler: startPgBouncer } : {});
+  const stack = await startStack(
+    process.env['TEST_PGBOUNCER'] ? { startPooler: startPgBouncer } : {},
+  );
   project.provide('stack', stack.address);
   return () => stack.stop();
 }
@@ -61,7 +72,15 @@ export async function startStack(options: StackOptions = {}) {
   stack.defer(() => running.stop());
   const { url: databaseUrl, server } = running;
 
-  const { startProxy, startPooler, entry = 'src/worker.ts', vars, limits, inspector, ...rest } = options;
+  const {
+    startProxy,
+    startPooler,
+    entry = 'src/worker.ts',
+    vars,
+    limits,
+    inspector,
+    ...rest
+  } = options;
   const database = (await startPooler?.(databaseUrl)) ?? databaseUrl;
   const gateway = await startGateway({ database, token: TOKEN, ...rest });
   stack.defer(() => gateway.close({ now: true }));
@@ -78,11 +97,18 @@ export async function startStack(options: StackOptions = {}) {
   stack.use(worker);
 
   const moved = stack.move();
-  const address: StackAddress = { origin: worker.url.origin, directOrigin: worker.directUrl.origin, databaseUrl };
+  const address: StackAddress = {
+    origin: worker.url.origin,
+    directOrigin: worker.directUrl.origin,
+    databaseUrl,
+  };
   return {
     worker,
     address,
-    /** Stops the database server and starts it again, with the same data on the same port. It must be the service's own. */
+    /**
+     * Stops the database server and starts it again, with the same data on the same port. It must
+     * be the service's own.
+     */
     restartDatabase: async () => server?.restart(),
     stop: () => moved.disposeAsync(),
   };

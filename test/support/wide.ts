@@ -46,14 +46,22 @@ export interface Question<R extends Row = Row> {
   readonly group: readonly R[];
 }
 
-/** The questions that have responses, in the order of the columns. @param rows in the order of a long file */
-export function questionsOf<R extends Row>(rows: readonly R[], shortcodes: Shortcodes): Question<R>[] {
+/**
+ * The questions that have responses, in the order of the columns. @param rows in the order of a
+ * long file
+ */
+export function questionsOf<R extends Row>(
+  rows: readonly R[],
+  shortcodes: Shortcodes,
+): Question<R>[] {
   const oldest = [...shortcodes.values()];
-  const questions = [...Map.groupBy(rows, (row) => keyOf(row, shortcodes)).values()].map((group) => ({
-    shortcode: shortcodes.get(group[0]?.surveyid ?? '') ?? '',
-    question: group[0]?.question_ref ?? '',
-    group,
-  }));
+  const questions = [...Map.groupBy(rows, (row) => keyOf(row, shortcodes)).values()].map(
+    (group) => ({
+      shortcode: shortcodes.get(group[0]?.surveyid ?? '') ?? '',
+      question: group[0]?.question_ref ?? '',
+      group,
+    }),
+  );
   return questions.toSorted(
     (a, b) =>
       oldest.indexOf(a.shortcode) - oldest.indexOf(b.shortcode) ||
@@ -65,7 +73,10 @@ export function questionsOf<R extends Row>(rows: readonly R[], shortcodes: Short
 export const smallestIndex = ({ group }: Question): number =>
   Math.min(...group.map(({ question_idx }) => Number(question_idx)));
 
-/** The names of the columns of questions, by what they are found by. @param questions in the order of the columns */
+/**
+ * The names of the columns of questions, by what they are found by. @param questions in the order
+ * of the columns
+ */
 export function columnNames(
   questions: readonly Question[],
   shortcodes: Shortcodes,
@@ -75,7 +86,10 @@ export function columnNames(
   for (const { shortcode, question, group } of questions) {
     const key = keyOf(group[0] as Row, shortcodes, columns);
     const name = columns === 'question' ? question : `${shortcode}.${question}`;
-    const isReserved = [...FIXED, ...TIMING].includes(name) || name.startsWith('metadata.') || name.startsWith('arm.');
+    const isReserved =
+      [...FIXED, ...TIMING].includes(name) ||
+      name.startsWith('metadata.') ||
+      name.startsWith('arm.');
     const unreserved = isReserved ? `question.${name}` : name;
     const taken = new Set(names.values());
     let unique = unreserved;
@@ -86,12 +100,27 @@ export function columnNames(
 }
 
 /** What a response's column is found by. */
-export const keyOf = (row: Row, shortcodes: Shortcodes, columns?: WideParameters['columns']): string =>
-  columns === 'question' ? row.question_ref : JSON.stringify([shortcodes.get(row.surveyid), row.question_ref]);
+export const keyOf = (
+  row: Row,
+  shortcodes: Shortcodes,
+  columns?: WideParameters['columns'],
+): string =>
+  columns === 'question'
+    ? row.question_ref
+    : JSON.stringify([shortcodes.get(row.surveyid), row.question_ref]);
 
 /** The first columns of a wide file. */
 export const FIXED = [
-  ...['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'attempts', 'metadata'],
+  ...[
+    'userid',
+    'parent_surveyid',
+    'parent_shortcode',
+    'flowid',
+    'started',
+    'ended',
+    'attempts',
+    'metadata',
+  ],
 ];
 
 /** With `timing=true`, those after `attempts`. */
@@ -100,10 +129,18 @@ export const TIMING = [
   ...['answer_time_min', 'answer_time_median', 'answer_time_75', 'answer_time_90'],
 ];
 /** The first column that people can have typed. */
-export const firstTyped = ({ timing }: WideParameters): number => FIXED.length + (timing ? TIMING.length : 0);
+export const firstTyped = ({ timing }: WideParameters): number =>
+  FIXED.length + (timing ? TIMING.length : 0);
 
-/** The columns of a wide file, and what those of questions are found by. @param rows in the order of a long file */
-export function wideColumns(rows: readonly Row[], shortcodes: Shortcodes, parameters: WideParameters) {
+/**
+ * The columns of a wide file, and what those of questions are found by. @param rows in the order of
+ * a long file
+ */
+export function wideColumns(
+  rows: readonly Row[],
+  shortcodes: Shortcodes,
+  parameters: WideParameters,
+) {
   const { columns, metadata = [], arm = [], timing } = parameters;
   const names = columnNames(questionsOf(rows, shortcodes), shortcodes, columns);
   const header: string[] = [
@@ -127,11 +164,15 @@ export function wideRecords(
   const { repeats, columns, metadata = [], arm = [], timing } = parameters;
   const known = participant.filter((row) => keys.includes(keyOf(row, shortcodes, columns)));
   if (isLeftOut(known, shortcodes, parameters)) return [];
-  const records = Map.groupBy(known, (row) => JSON.stringify([row.parent_surveyid, row.parent_shortcode]));
+  const records = Map.groupBy(known, (row) =>
+    JSON.stringify([row.parent_surveyid, row.parent_shortcode]),
+  );
   return Array.from(records.values(), (record) => {
     const kept = repeats === 'first' ? onlyFirstFlows(record, shortcodes) : record;
     const [first, last] = [kept[0] as Row, kept.at(-1) as Row];
-    const answers = new Map(kept.map((row) => [keyOf(row, shortcodes, columns), answerOf(row, parameters)]));
+    const answers = new Map(
+      kept.map((row) => [keyOf(row, shortcodes, columns), answerOf(row, parameters)]),
+    );
     return [
       first.userid,
       first.parent_surveyid,
@@ -150,8 +191,11 @@ export function wideRecords(
 }
 
 /** Whether the parameters leave out a participant. @param participant all of their responses */
-export const isLeftOut = (participant: readonly Row[], shortcodes: Shortcodes, parameters: WideParameters): boolean =>
-  rulesOf(parameters).some(({ isBrokenBy }) => isBrokenBy(participant, shortcodes));
+export const isLeftOut = (
+  participant: readonly Row[],
+  shortcodes: Shortcodes,
+  parameters: WideParameters,
+): boolean => rulesOf(parameters).some(({ isBrokenBy }) => isBrokenBy(participant, shortcodes));
 
 /** The rules by which parameters leave out participants. */
 export const rulesOf = ({
@@ -213,7 +257,9 @@ export function armText({ values }: Row, name: string): Cell {
   const { seed = '', [name]: stored } = values;
   if (stored !== undefined) return stored;
   const arm = parseArm(name);
-  return arm && /^(0|[1-9]\d{0,9})$/.test(seed) && Number(seed) < 2 ** 32 ? String(armOf(arm, Number(seed))) : null;
+  return arm && /^(0|[1-9]\d{0,9})$/.test(seed) && Number(seed) < 2 ** 32
+    ? String(armOf(arm, Number(seed)))
+    : null;
 }
 
 /** The cells of {@link TIMING}. @param kept the responses of a record that count, in order */
@@ -240,12 +286,23 @@ const microsecondsOf = (timestamp: string) =>
   1000 * Date.parse(timestamp) + Number(/\.\d{3}(\d{3})Z$/.exec(timestamp)?.[1] ?? 0);
 const seconds = (microseconds: number) => String(Number((microseconds / 1e6).toFixed(6)));
 
-/** The expected wide file of a survey, byte for byte. @param isSelected whether it has a response; all if omitted */
-export async function wideCsv(survey: TestSurvey, isSelected: (row: Row) => boolean = () => true): Promise<string> {
+/**
+ * The expected wide file of a survey, byte for byte. @param isSelected whether it has a response;
+ * all if omitted
+ */
+export async function wideCsv(
+  survey: TestSurvey,
+  isSelected: (row: Row) => boolean = () => true,
+): Promise<string> {
   const shortcodes = new Map(survey.forms.map(({ id, shortcode }) => [id, shortcode]));
   const rows = (parseCsv(await copyResponses(survey)) as unknown as Row[]).filter(isSelected);
   const columns = wideColumns(rows, shortcodes, {});
   const participants = Map.groupBy(rows, ({ userid }) => userid);
-  const ordered = [...participants.keys()].toSorted().map((userid) => participants.get(userid) ?? []);
-  return naiveCsv([columns.header, ...ordered.flatMap((some) => wideRecords(some, columns, shortcodes, {}))]);
+  const ordered = [...participants.keys()]
+    .toSorted()
+    .map((userid) => participants.get(userid) ?? []);
+  return naiveCsv([
+    columns.header,
+    ...ordered.flatMap((some) => wideRecords(some, columns, shortcodes, {})),
+  ]);
 }

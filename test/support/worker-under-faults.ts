@@ -1,11 +1,11 @@
-// The service's Worker, controlled by request headers:
-// - `Test-Key-Cache: <name>` applies a fault of `cacheFaults` to the key cache;
-// - `Test-Trial: <name>` marks the request's SQL requests for the fault proxy's `watch`;
-// - `Test-Retry-Seconds: <n>` replaces EXPORT_RETRY_SECONDS;
-// - `Test-Clock-Ahead: <milliseconds>` sets the clock ahead of the real time, `Test-Clock: <milliseconds since 1970>` to a time,
-//   for this request and all others, those that are running included; the clock keeps running;
-// - `Test-Clock-Forward: <milliseconds>` only moves the clock, and `Test-Received: true` only returns how many requests have reached
-//   the service: such a request does not reach it.
+// The service's Worker, controlled by request headers: - `Test-Key-Cache: <name>` applies a fault
+// of `cacheFaults` to the key cache; - `Test-Trial: <name>` marks the request's SQL requests for
+// the fault proxy's `watch`; - `Test-Retry-Seconds: <n>` replaces EXPORT_RETRY_SECONDS; -
+// `Test-Clock-Ahead: <milliseconds>` sets the clock ahead of the real time, `Test-Clock:
+// <milliseconds since 1970>` to a time, for this request and all others, those that are running
+// included; the clock keeps running; - `Test-Clock-Forward: <milliseconds>` only moves the clock,
+// and `Test-Received: true` only returns how many requests have reached the service: such a request
+// does not reach it.
 import type { Env } from '../../src/env.ts';
 import worker from '../../src/worker.ts';
 
@@ -36,7 +36,10 @@ function faulty(keys: KVNamespace, name: string | null): KVNamespace {
 }
 
 function marked(endpointHeaders: string | undefined, trial: string | null): string {
-  return JSON.stringify({ ...(JSON.parse(endpointHeaders ?? '{}') as object), ...(trial !== null && { trial }) });
+  return JSON.stringify({
+    ...(JSON.parse(endpointHeaders ?? '{}') as object),
+    ...(trial !== null && { trial }),
+  });
 }
 
 export default {

@@ -6,7 +6,8 @@ import { oncePerRun } from './once-per-run.ts';
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>;
 
 /**
- * @param entry the Worker's module, relative to the project's root; its bindings are those of wrangler.toml
+ * @param entry the Worker's module, relative to the project's root; its bindings are those of
+ * wrangler.toml
  * @param options.inspector whether to start the inspector
  */
 export async function startWorker(
@@ -16,7 +17,9 @@ export async function startWorker(
     ...options
   }: Pick<WorkerOptions, 'vars' | 'limits'> & { readonly inspector?: boolean | undefined },
 ) {
-  const folder = await oncePerRun(`bundle of ${entry.replaceAll('/', ' ')}`, (draft) => bundleWorker(entry, draft));
+  const folder = await oncePerRun(`bundle of ${entry.replaceAll('/', ' ')}`, (draft) =>
+    bundleWorker(entry, draft),
+  );
   let log = '';
   const miniflare = await startBundledWorker(folder, {
     ...options,
@@ -30,8 +33,13 @@ export async function startWorker(
     url: await miniflare.ready,
     /** The URL that bypasses miniflare's entry Worker, which responds to some requests itself. */
     directUrl: await miniflare.unsafeGetDirectURL(),
-    /** The URL of the Chrome DevTools protocol, if `inspector` was set. It has miniflare's name for the only Worker. */
-    inspectorUrl: inspector ? new URL('./core:user:', await miniflare.getInspectorURL()) : undefined,
+    /**
+     * The URL of the Chrome DevTools protocol, if `inspector` was set. It has miniflare's name for
+     * the only Worker.
+     */
+    inspectorUrl: inspector
+      ? new URL('./core:user:', await miniflare.getInspectorURL())
+      : undefined,
     /** The KV namespace of keys. */
     keys: await miniflare.getKVNamespace('API_KEYS'),
     /** Everything it has logged. */

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { crc32, inflateRawSync } from 'node:zlib';
 
-/** Reads the central directory of a ZIP file: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.12 to 4.3.16 */
+/**
+ * Reads the central directory of a ZIP file:
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.12 to 4.3.16
+ */
 export function listZip(file: Buffer) {
   const end = file.length - 22; // it has no comment
   assert(file.readUInt32LE(end) === 0x06054b50, 'no end of central directory');
@@ -38,12 +41,23 @@ export function listZip(file: Buffer) {
 export function readZip(file: Buffer): Map<string, Buffer> {
   return new Map(
     listZip(file).map(({ name, size, compressedSize, crc, offset }) => {
-      assert(file.readUInt32LE(offset) === 0x04034b50 && file.readUInt16LE(offset + 6) === 8, 'no local header');
+      assert(
+        file.readUInt32LE(offset) === 0x04034b50 && file.readUInt16LE(offset + 6) === 8,
+        'no local header',
+      );
       const nameEnd = offset + 30 + file.readUInt16LE(offset + 26);
-      assert(file.toString('latin1', offset + 30, nameEnd) === name, 'another name in the local header');
+      assert(
+        file.toString('latin1', offset + 30, nameEnd) === name,
+        'another name in the local header',
+      );
       const end = nameEnd + file.readUInt16LE(offset + 28) + compressedSize;
-      const descriptor = [0x08074b50, crc, compressedSize, size].map((_, i) => file.readUInt32LE(end + 4 * i));
-      assert(String(descriptor) === String([0x08074b50, crc, compressedSize, size]), 'another data descriptor');
+      const descriptor = [0x08074b50, crc, compressedSize, size].map((_, i) =>
+        file.readUInt32LE(end + 4 * i),
+      );
+      assert(
+        String(descriptor) === String([0x08074b50, crc, compressedSize, size]),
+        'another data descriptor',
+      );
       const data = inflateRawSync(file.subarray(end - compressedSize, end));
       assert(data.length === size && crc32(data) === crc, 'other data');
       return [name, data];
@@ -55,8 +69,8 @@ export function readZip(file: Buffer): Map<string, Buffer> {
 export const NUMBER = '№';
 
 /**
- * The texts of a worksheet's cells by row, as Excel reads them. Empty cells are null, those at the end of a row left out.
- * {@link NUMBER} precedes numbers.
+ * The texts of a worksheet's cells by row, as Excel reads them. Empty cells are null, those at the
+ * end of a row left out. {@link NUMBER} precedes numbers.
  *
  * @param sheet counted from 1
  */
@@ -69,7 +83,12 @@ const CELL =
   /<c r="([A-Z]+)(\d+)"(?: s="2"><v>([^<]+)<\/v>|( s="1")? t="(?:str"><v( xml:space="preserve")?>([^<]+)<\/v>|inlineStr"><is><t( xml:space="preserve")?>([^<]+)<\/t><\/is>))<\/c>/gy;
 /** https://www.w3.org/TR/xml/#charsets */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#13;': '\r' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&#13;': '\r',
+};
 
 /** The rows of a worksheet's XML, in which it accepts only the markup that the service writes. */
 export function readRows(xml: string): (string | null)[][] {
@@ -82,8 +101,21 @@ export function readRows(xml: string): (string | null)[][] {
     const texts: (string | null)[] = [];
     const all = Array.from(cells.matchAll(CELL));
     assert(all.map(([cell]) => cell).join('') === cells, `markup that is not a cell: ${cells}`);
-    for (const [, letters = '', row, value, isBold, isSpacedText, text, isSpacedInline, inline = ''] of all) {
-      assert(row === number && (isBold !== undefined) === (i === 0), `another row or style at ${letters}${row}`);
+    for (const [
+      ,
+      letters = '',
+      row,
+      value,
+      isBold,
+      isSpacedText,
+      text,
+      isSpacedInline,
+      inline = '',
+    ] of all) {
+      assert(
+        row === number && (isBold !== undefined) === (i === 0),
+        `another row or style at ${letters}${row}`,
+      );
       const column = columnOf(letters);
       assert(column >= texts.length, `${letters}${row} after column ${texts.length}`);
       while (texts.length < column) texts.push(null);
@@ -105,7 +137,10 @@ const columnOf = (letters: string) =>
 /** What programs need to read a text: see src/formats/xlsx/sheet.ts. */
 function checkKind(content: string, isText: boolean, isSpaced: boolean): void {
   const space = String.raw`(?:[\t\n\r \u2000-\u200b\u2028\u2029]|&#13;)`;
-  assert(isSpaced || !new RegExp(`^${space}|${space}$`).test(content), `a text that is trimmed: ${content}`);
+  assert(
+    isSpaced || !new RegExp(`^${space}|${space}$`).test(content),
+    `a text that is trimmed: ${content}`,
+  );
   assert(!isText || !/_x[\da-f]{4}_|&amp;/i.test(content), `not a plain text: ${content}`);
 }
 
@@ -116,5 +151,7 @@ function decoded(content: string): string {
       assert(entity in ENTITIES, `another entity: ${entity}`);
       return ENTITIES[entity] as string;
     })
-    .replaceAll(/_x([\da-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+    .replaceAll(/_x([\da-f]{4})_/gi, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
 }

@@ -14,7 +14,9 @@ test.each([
 ])('%s refuses %j, and names its help in one line: %s', async (tool, args, help) => {
   const { status, stdout, stderr } = await runHere(tool, args, {});
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(/^error: .*nonsense.*\nSee "npm [^"]+ -- .*--help"\. Options follow the "--"\.\n$/);
+  expect(stderr).toMatch(
+    /^error: .*nonsense.*\nSee "npm [^"]+ -- .*--help"\. Options follow the "--"\.\n$/,
+  );
   expect(stderr).toContain(` -- ${help}"`);
 });
 
@@ -29,9 +31,11 @@ test.each([
 });
 
 const EMAIL = ['--email', 'ann@example.org'];
-const NO_DRY_RUN = 'npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"';
+const NO_DRY_RUN =
+  'npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"';
 
-const NO_DATABASE = 'There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on';
+const NO_DATABASE =
+  'There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on';
 const WITHOUT = { DATABASE_URL: '', DATA_DIR: await newFolder() };
 
 test.each<[string, string[], string, NodeJS.ProcessEnv?]>([
@@ -39,17 +43,41 @@ test.each<[string, string[], string, NodeJS.ProcessEnv?]>([
   ['keys.ts', ['list'], NO_DATABASE, WITHOUT],
   ['remove.ts', [...EMAIL, '--survey', 'x'], NO_DATABASE, WITHOUT],
   ['import.ts', EMAIL, "error: required option '--forms <file>' not specified"],
-  ['import.ts', ['--email', 'ann', '--forms', 'f', '--responses', 'r'], '--email: "ann" is not an e-mail address'],
-  ['import.ts', [...EMAIL, '--forms', '.', '--responses', ''], '--responses: is empty: expected the path of a file'],
-  ['import.ts', [...EMAIL, '--forms', 'nowhere', '--responses', 'r'], 'nowhere: there is no such file'],
+  [
+    'import.ts',
+    ['--email', 'ann', '--forms', 'f', '--responses', 'r'],
+    '--email: "ann" is not an e-mail address',
+  ],
+  [
+    'import.ts',
+    [...EMAIL, '--forms', '.', '--responses', ''],
+    '--responses: is empty: expected the path of a file',
+  ],
+  [
+    'import.ts',
+    [...EMAIL, '--forms', 'nowhere', '--responses', 'r'],
+    'nowhere: there is no such file',
+  ],
   ['import.ts', [...EMAIL, '--forms', '.', '--responses', 'r'], '.: is a directory, not a file'],
   ['import.ts', [], NO_DRY_RUN, { npm_config_dry_run: 'true' }],
   ['remove.ts', EMAIL, "error: required option '--survey <name>' not specified"],
-  ['verify.ts', ['--url', 'a.b'], '--url or SURVEY_EXPORT_URL: expected the address of the service, such as https:'],
-  ['verify.ts', ['--url', 'http://a.b', '--revocation'], '--revocation: needs SURVEY_EXPORT_KEY in the environment'],
+  [
+    'verify.ts',
+    ['--url', 'a.b'],
+    '--url or SURVEY_EXPORT_URL: expected the address of the service, such as https:',
+  ],
+  [
+    'verify.ts',
+    ['--url', 'http://a.b', '--revocation'],
+    '--revocation: needs SURVEY_EXPORT_KEY in the environment',
+  ],
   ['worker-url.ts', [], '(The embedded database serves npm start only.)', { DATABASE_URL: '' }],
 ])('%s %j is refused before it opens a database: %s', async (tool, args, message, env = {}) => {
-  const variables = { DATABASE_URL: 'postgres://127.0.0.1:1/nothing', SURVEY_EXPORT_KEY: '', ...env };
+  const variables = {
+    DATABASE_URL: 'postgres://127.0.0.1:1/nothing',
+    SURVEY_EXPORT_KEY: '',
+    ...env,
+  };
   const { status, stdout, stderr } = await runHere(tool, args, variables);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toContain(message);
@@ -62,7 +90,10 @@ test.runIf(process.platform === 'linux')(
     const run = async (stdout: 'pipe' | number) => {
       const script = fileURLToPath(new URL('../../tools/keys.ts', import.meta.url));
       const env = { ...process.env, DATABASE_URL: url };
-      const child = spawn(process.execPath, [script, 'list', '--json'], { env, stdio: ['ignore', stdout, 'pipe'] });
+      const child = spawn(process.execPath, [script, 'list', '--json'], {
+        env,
+        stdio: ['ignore', stdout, 'pipe'],
+      });
       child.stdout?.destroy();
       const [stderr] = await Promise.all([child.stderr?.toArray(), once(child, 'close')]);
       return { status: child.exitCode, stderr: stderr?.join('') };

@@ -14,14 +14,20 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const NAMESPACE = 'fedcba9876543210fedcba9876543210';
 
 const folder = await newFolder();
-/** The project's wrangler.toml with ids for its KV namespaces, and placements, for a Worker that takes less time to build. */
+/**
+ * The project's wrangler.toml with ids for its KV namespaces, and placements, for a Worker that
+ * takes less time to build.
+ */
 const config = join(folder, 'wrangler.toml');
 /** The same without the ids and the placements. */
 const unfinished = join(folder, 'unfinished.toml');
 /** The first one with a gateway, at an address where there is none. */
 const withGateway = join(folder, 'gateway.toml');
 
-const source = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replaceAll(/"(?=(?:src|site)\b)/g, `"${root}`);
+const source = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replaceAll(
+  /"(?=(?:src|site)\b)/g,
+  `"${root}`,
+);
 await mkdir(join(folder, 'assets'));
 await writeFile(join(folder, 'worker.js'), 'export default {};');
 const finished = source
@@ -31,26 +37,45 @@ const finished = source
   .replace(`${root}src/worker.ts`, join(folder, 'worker.js'))
   .replace(`${root}site/dist`, join(folder, 'assets'));
 await writeFile(config, finished);
-const GATEWAY = 'placement = { mode = "smart" }\nvars = { SQL_ENDPOINT = "https://127.0.0.1:65535/sql" }';
-const gatewaySource = finished.replaceAll('["DATABASE_URL"]', '["DATABASE_URL", "SQL_ENDPOINT_HEADERS"]');
+const GATEWAY =
+  'placement = { mode = "smart" }\nvars = { SQL_ENDPOINT = "https://127.0.0.1:65535/sql" }';
+const gatewaySource = finished.replaceAll(
+  '["DATABASE_URL"]',
+  '["DATABASE_URL", "SQL_ENDPOINT_HEADERS"]',
+);
 await writeFile(withGateway, gatewaySource.replaceAll(/^placement = .*$/gm, GATEWAY));
-await writeFile(unfinished, finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='));
+await writeFile(
+  unfinished,
+  finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='),
+);
 
-/** Starts a fake of Cloudflare's API. @param secrets of the Worker; undefined if the Worker does not exist yet */
+/**
+ * Starts a fake of Cloudflare's API. @param secrets of the Worker; undefined if the Worker does not
+ * exist yet
+ */
 async function startAccount(secrets: readonly string[] | undefined) {
   return startCloudflare((path) => {
     if (/\/scripts\/[\w-]+\/secrets/.test(path)) {
-      if (secrets) return { status: 200, body: succeed(secrets.map((name) => ({ name, type: 'secret_text' }))) };
+      if (secrets)
+        return {
+          status: 200,
+          body: succeed(secrets.map((name) => ({ name, type: 'secret_text' }))),
+        };
       return { status: 404, body: fail(10_007, 'This Worker does not exist on your account.') };
     }
     if (path.includes('/scripts/') || path.includes('/services/'))
-      return { status: 400, body: fail(1, 'the fake deploys nothing') }; // wrangler retries after a 500
-    return { status: 200, body: succeed(/\/accounts|\/memberships/.test(path) ? [] : { email: 'you@example.org' }) };
+      // wrangler retries after a 500
+      return { status: 400, body: fail(1, 'the fake deploys nothing') };
+    return {
+      status: 200,
+      body: succeed(/\/accounts|\/memberships/.test(path) ? [] : { email: 'you@example.org' }),
+    };
   });
 }
 
 /** The requests of a deployment, whose first one is for the service's metadata. */
-const attemptsIn = (calls: readonly string[]) => calls.filter((call) => /^(?:PUT|POST|PATCH)|\/services\//.test(call));
+const attemptsIn = (calls: readonly string[]) =>
+  calls.filter((call) => /^(?:PUT|POST|PATCH)|\/services\//.test(call));
 
 describe('npm run deploy', () => {
   test('lists everything that is missing, and uploads nothing', async () => {
@@ -66,7 +91,9 @@ describe('npm run deploy', () => {
       ),
       expect.stringMatching(/^- wrangler\.toml: the environment has no placement, .*region = "…"/),
       '- The secret DATABASE_URL is not set; run "npx wrangler secret put DATABASE_URL --env production"',
-      expect.stringMatching(/^- Cannot connect to Postgres 127\.0\.0\.1:1\/db \(DATABASE_URL\): .*ECONNREFUSED/),
+      expect.stringMatching(
+        /^- Cannot connect to Postgres 127\.0\.0\.1:1\/db \(DATABASE_URL\): .*ECONNREFUSED/,
+      ),
       '',
     ]);
     expect(stderr).not.toContain('secret@');
@@ -74,16 +101,27 @@ describe('npm run deploy', () => {
       /^Plan not checked: .*On the free plan, remove it from wrangler\.toml.*\(code 100328\)\.\n$/,
     );
     expect(cloudflare.calls).toContainEqual(
-      expect.stringContaining(`/accounts/${ACCOUNT}/workers/scripts/survey-response-export-production/secrets`),
+      expect.stringContaining(
+        `/accounts/${ACCOUNT}/workers/scripts/survey-response-export-production/secrets`,
+      ),
     );
     expect(attemptsIn(cloudflare.calls)).toEqual([]);
   });
 
   test('explains what to do without a login', async () => {
-    const nobody = { CLOUDFLARE_API_TOKEN: '', CLOUDFLARE_API_KEY: '', HOME: folder, XDG_CONFIG_HOME: folder };
+    const nobody = {
+      CLOUDFLARE_API_TOKEN: '',
+      CLOUDFLARE_API_KEY: '',
+      HOME: folder,
+      XDG_CONFIG_HOME: folder,
+    };
     const { status, stderr } = await runHere('deploy.ts', ['--check', '--config', config], nobody);
-    const problem = 'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN';
-    expect({ status, stderr }).toEqual({ status: 1, stderr: `Nothing was deployed. 1 problem:\n- ${problem}\n` });
+    const problem =
+      'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN';
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `Nothing was deployed. 1 problem:\n- ${problem}\n`,
+    });
   });
 
   test('only checks with --check', async () => {
@@ -100,14 +138,26 @@ describe('npm run deploy', () => {
     using cloudflare = await startAccount(['DATABASE_URL', 'SQL_ENDPOINT_HEADERS']);
     const args = ['--config', withGateway, '--check'];
     const unchecked = await runHere('deploy.ts', args, cloudflare.env);
-    expect(unchecked).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Gateway not checked: /m) as string });
-    const { stderr } = await runHere('deploy.ts', args, { ...cloudflare.env, SQL_ENDPOINT_HEADERS: '{}' });
-    expect(stderr).toMatch(/1 problem:\n- The gateway https:\S+:65535\/sql cannot be used: .*ECONNREFUSED/);
+    expect(unchecked).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Gateway not checked: /m) as string,
+    });
+    const { stderr } = await runHere('deploy.ts', args, {
+      ...cloudflare.env,
+      SQL_ENDPOINT_HEADERS: '{}',
+    });
+    expect(stderr).toMatch(
+      /1 problem:\n- The gateway https:\S+:65535\/sql cannot be used: .*ECONNREFUSED/,
+    );
   });
 
   test('deploys if nothing is missing, and fails if the deployment fails', async () => {
     using cloudflare = await startAccount(['DATABASE_URL']);
-    const { outcome } = startTool('deploy.ts', ['--env', 'staging', '--config', config], cloudflare.env);
+    const { outcome } = startTool(
+      'deploy.ts',
+      ['--env', 'staging', '--config', config],
+      cloudflare.env,
+    );
     const stderr = expect.stringContaining('the fake deploys nothing') as string;
     expect(await outcome).toMatchObject({ status: 1, stderr });
     expect(attemptsIn(cloudflare.calls)).not.toEqual([]);
@@ -121,12 +171,19 @@ describe('an environment of wrangler.toml', () => {
   });
 
   test.each([
-    ['is missing', () => join(folder, 'none.toml'), /^--config: Could not read file: .*none\.toml$/],
+    [
+      'is missing',
+      () => join(folder, 'none.toml'),
+      /^--config: Could not read file: .*none\.toml$/,
+    ],
     ['is a folder', () => folder, /^--config: .* has no environments, as wrangler\.toml has$/],
     ['is not TOML', () => join(folder, 'bad.toml'), /^--config: Invalid TOML document: \S.*$/],
   ])('whose file %s is rejected in one line', async (_, file, message) => {
     await writeFile(join(folder, 'bad.toml'), 'a = [\nx');
-    const error = expect.objectContaining({ name: 'UserError', message: expect.stringMatching(message) });
+    const error = expect.objectContaining({
+      name: 'UserError',
+      message: expect.stringMatching(message),
+    });
     expect(() => readEnvironment({ env: 'production', config: file() })).toThrow(error);
   });
 
@@ -149,20 +206,39 @@ describe('an environment of wrangler.toml', () => {
     ['EP-X.EU-CENTRAL-1.AWS.NEON.TECH', { mode: 'targeted', region }, []],
     ['ep-x.eastus2.azure.neon.tech', { region }, ['in azure:eastus2;']],
     ['ep-x.eu-central-1.aws.neon.tech', { mode: 'smart' }, []],
-    ['ep-x.eu-central-1.aws.neon.tech', undefined, [`in ${region}; add placement = { region = "${region}" }`]],
+    [
+      'ep-x.eu-central-1.aws.neon.tech',
+      undefined,
+      [`in ${region}; add placement = { region = "${region}" }`],
+    ],
     ['ep-x.eu-central-1.aws.neon.tech', { mode: 'off' }, [`in ${region};`]],
-    ['db.eu-central-1.aws.neon.tech.example.org', { region: 'gcp:us-east4' }, ['is not on Neon; add vars']],
-  ])('whose database is on %s, with the placement %o, has the problems %o', (host, placement, problems) => {
-    const environment = { ...readEnvironment({ env: 'production', config }), placement };
-    expect(configProblems(environment, `postgres://owner:p@${host}/db`)).toEqual(
-      problems.map((problem) => expect.stringContaining(problem)),
-    );
-  });
+    [
+      'db.eu-central-1.aws.neon.tech.example.org',
+      { region: 'gcp:us-east4' },
+      ['is not on Neon; add vars'],
+    ],
+  ])(
+    'whose database is on %s, with the placement %o, has the problems %o',
+    (host, placement, problems) => {
+      const environment = { ...readEnvironment({ env: 'production', config }), placement };
+      expect(configProblems(environment, `postgres://owner:p@${host}/db`)).toEqual(
+        problems.map((problem) => expect.stringContaining(problem)),
+      );
+    },
+  );
 
   const INVALID = 'SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password';
   test.each([
-    ['https://example.org:8443/gateway/sql', { placement: undefined }, ['placement = { host = "example.org:8443" }']],
-    ['https://example.org/sql', { secrets: { required: ['DATABASE_URL'] } }, ['does not list SQL_ENDPOINT_HEADERS']],
+    [
+      'https://example.org:8443/gateway/sql',
+      { placement: undefined },
+      ['placement = { host = "example.org:8443" }'],
+    ],
+    [
+      'https://example.org/sql',
+      { secrets: { required: ['DATABASE_URL'] } },
+      ['does not list SQL_ENDPOINT_HEADERS'],
+    ],
     ['http://example.org/sql', {}, [INVALID]],
     ['https://user:password@example.org/sql', {}, [INVALID]],
     ['https://example.org/sql?token=secret', {}, [INVALID]],
@@ -172,12 +248,15 @@ describe('an environment of wrangler.toml', () => {
     const expected = problems.map((problem) => expect.stringContaining(problem) as string);
     expect(configProblems(environment, 'postgres://owner:p@db.example.org/db')).toEqual(expected);
     const onNeon = expect.stringContaining('remove SQL_ENDPOINT') as string;
-    expect(configProblems(environment, 'postgres://owner:p@ep-x.aws.neon.tech/db')).toContainEqual(onNeon);
+    expect(configProblems(environment, 'postgres://owner:p@ep-x.aws.neon.tech/db')).toContainEqual(
+      onNeon,
+    );
   });
 
   test('shares no rate limit with another environment', () => {
     const ids = ['staging', 'production'].flatMap(
-      (env) => readEnvironment({ env, config }).ratelimits?.map(({ namespace_id }) => namespace_id) ?? [],
+      (env) =>
+        readEnvironment({ env, config }).ratelimits?.map(({ namespace_id }) => namespace_id) ?? [],
     );
     expect(new Set(ids).size).toBe(4);
   });
@@ -196,10 +275,14 @@ describe('an environment of wrangler.toml', () => {
 test('accepts a bundle up to the size limit, of known packages', () => {
   expect(buildProblems({ kib: BUDGET_KIB, packages: ['hono'] })).toEqual([]);
   const problems = buildProblems({ kib: BUDGET_KIB + 0.1, packages: ['hono', 'other'] });
-  expect(problems).toEqual(['120.1 KiB', 'contains other;'].map((text) => expect.stringContaining(text) as string));
+  expect(problems).toEqual(
+    ['120.1 KiB', 'contains other;'].map((text) => expect.stringContaining(text) as string),
+  );
 });
 
 test('finds the names of secrets after a warning', () => {
-  expect(namesIn('a [warning]\n[\n  {\n    "name": "A",\n    "type": "secret_text"\n  }\n]\n')).toEqual(['A']);
+  expect(
+    namesIn('a [warning]\n[\n  {\n    "name": "A",\n    "type": "secret_text"\n  }\n]\n'),
+  ).toEqual(['A']);
   expect(namesIn('[]\n')).toEqual([]);
 });

@@ -21,17 +21,21 @@ test('npm run dev serves the demo data, and none of wrangler’s tools', async (
   }
 });
 
-test.each(['src/worker.ts', 'site/home/main.ts'])('npm run dev reloads the Worker when %s changes', async (file) => {
-  const reloads = () => service.output().split('Local server updated').length;
-  const before = reloads();
-  const now = new Date();
-  await utimes(fileURLToPath(new URL(`../../${file}`, import.meta.url)), now, now);
-  await expect.poll(reloads).toBeGreaterThan(before);
-  expect((await get('/api/v1/surveys')).status).toBe(200);
-});
+test.each(['src/worker.ts', 'site/home/main.ts'])(
+  'npm run dev reloads the Worker when %s changes',
+  async (file) => {
+    const reloads = () => service.output().split('Local server updated').length;
+    const before = reloads();
+    const now = new Date();
+    await utimes(fileURLToPath(new URL(`../../${file}`, import.meta.url)), now, now);
+    await expect.poll(reloads).toBeGreaterThan(before);
+    expect((await get('/api/v1/surveys')).status).toBe(200);
+  },
+);
 
 test('Ctrl-C stops npm run dev with everything that it has started', async () => {
   expect((await service.stop('SIGINT')).status).toBe(0);
-  const processes = () => commandLines().filter((line) => line.includes(dataDir) || line.includes(`:${port}`));
+  const processes = () =>
+    commandLines().filter((line) => line.includes(dataDir) || line.includes(`:${port}`));
   await expect.poll(processes).toEqual([]);
 });

@@ -27,10 +27,12 @@ const { key } = await issueKey(databaseUrl, { email, name: 'examples' });
 /** The commands of a page's `console` blocks, and the lines that they print. */
 function examplesOf(page: string): { command: string; output: string[] }[] {
   return [...page.matchAll(/^```console\n([^]*?)^```$/gm)].flatMap(([, block = '']) =>
-    [...block.matchAll(/^\$ ((?:.*\\\n)*.*)\n((?:[^$\n].*\n)*)/gm)].map(([, command = '', output = '']) => ({
-      command,
-      output: output.split('\n').filter((line) => line !== ''),
-    })),
+    [...block.matchAll(/^\$ ((?:.*\\\n)*.*)\n((?:[^$\n].*\n)*)/gm)].map(
+      ([, command = '', output = '']) => ({
+        command,
+        output: output.split('\n').filter((line) => line !== ''),
+      }),
+    ),
   );
 }
 
@@ -47,33 +49,52 @@ test.each([
     const here = command.replace('http://127.0.0.1:8787', origin);
     const { status, stdout, stderr } = await runProgram(['sh', '-c', here], { cwd: folder, env });
     const lines = stdout.split(/\r?\n/).filter((line) => line !== '');
-    expect({ command, status, stderr, output: lines }).toEqual({ command, status: 0, stderr: '', output });
+    expect({ command, status, stderr, output: lines }).toEqual({
+      command,
+      status: 0,
+      stderr: '',
+      output,
+    });
   }
 });
 
 test('the test vectors in docs/sync.md are what the service returns', async () => {
   const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8');
-  const blocks = page.slice(page.indexOf('### Test vectors')).matchAll(/^```(?:csv|text)\n([^]*?)^```$/gm);
-  const [forms = '', responses = '', texts = '', digests = ''] = Array.from(blocks, ([, block = '']) => block);
+  const blocks = page
+    .slice(page.indexOf('### Test vectors'))
+    .matchAll(/^```(?:csv|text)\n([^]*?)^```$/gm);
+  const [forms = '', responses = '', texts = '', digests = ''] = Array.from(
+    blocks,
+    ([, block = '']) => block,
+  );
   // An import takes no JSON null.
   const files = { suffix: ' of vectors.csv', forms, responses: responses.replace(',null,', ',,') };
   await loadFiles(databaseUrl, folder, { email, ...files });
   const [surveyid = ''] = forms.split('\n')[1]?.split(',') ?? [];
-  await query(databaseUrl, `update responses set metadata = 'null' where surveyid = $1 and question_ref = 'name'`, [
-    surveyid,
-  ]);
+  await query(
+    databaseUrl,
+    `update responses set metadata = 'null' where surveyid = $1 and question_ref = 'name'`,
+    [surveyid],
+  );
   const get = async (path: string) => {
     const url = `${origin}/api/v1/responses/${path}?survey=Test+vectors`;
     return await (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).text();
   };
   const body = digests.trimEnd();
-  expect([await get('form-data'), await get('csv'), await get('digests')]).toEqual([forms, responses, body]);
+  expect([await get('form-data'), await get('csv'), await get('digests')]).toEqual([
+    forms,
+    responses,
+    body,
+  ]);
   expect(JSON.stringify(digestsOf(Buffer.from(responses), Buffer.from(forms)))).toBe(body);
 
-  const hashes = Array.from(texts.matchAll(/([^]+?)\nmd5 ([0-9a-f]{32})\n+/g), ([, text = '', md5 = '']) => {
-    expect(createHash('md5').update(text).digest('hex')).toBe(md5);
-    return md5;
-  });
+  const hashes = Array.from(
+    texts.matchAll(/([^]+?)\nmd5 ([0-9a-f]{32})\n+/g),
+    ([, text = '', md5 = '']) => {
+      expect(createHash('md5').update(text).digest('hex')).toBe(md5);
+      return md5;
+    },
+  );
   const sumOf = (day: string[], at: number) => {
     const sum = day.reduce((total, md5) => total + BigInt(`0x${md5.slice(at, at + 16)}`), 0n);
     return BigInt.asUintN(64, sum).toString(16).padStart(16, '0');
@@ -91,11 +112,18 @@ test('the import in docs/local.md takes the export of the demo data, into a data
       page,
     ) ?? [];
   const env = { SURVEY_EXPORT_KEY: key };
-  await runProgram(['sh', '-c', curl.replace('http://127.0.0.1:8787', origin)], { cwd: folder, env });
-  await query(databaseUrl, 'truncate users cascade'); // a second service would have another database
-  const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder).outcome;
+  await runProgram(['sh', '-c', curl.replace('http://127.0.0.1:8787', origin)], {
+    cwd: folder,
+    env,
+  });
+  // a second service would have another database
+  await query(databaseUrl, 'truncate users cascade');
+  const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder)
+    .outcome;
   expect({ status, stdout }).toEqual({
     status: 0,
-    stdout: expect.stringMatching(/^new account you@example.org\n6 form versions: 6 new.*\n3,921 responses: 3,921 new/),
+    stdout: expect.stringMatching(
+      /^new account you@example.org\n6 form versions: 6 new.*\n3,921 responses: 3,921 new/,
+    ),
   });
 });

@@ -2,7 +2,14 @@ import { sep } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
-import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
+import {
+  type FileRow,
+  csvOf,
+  formId,
+  formRow,
+  responseRow,
+  secondFormId,
+} from '../support/export-files.ts';
 import { type Files, loadFiles } from '../support/load-files.ts';
 import { dump, startDatabase, untilBlocked } from '../support/database.ts';
 import { newFolder } from '../support/once-per-run.ts';
@@ -10,7 +17,10 @@ import { newFolder } from '../support/once-per-run.ts';
 const email = 'ann@example.org';
 const unknownId = '3f1c6c5e-0000-4000-8000-00000000dead';
 
-/** A responses file whose record on line 5 has these values. The record before it is on lines 2 to 4. */
+/**
+ * A responses file whose record on line 5 has these values. The record before it is on lines 2 to
+ * 4.
+ */
 function onLine5(values: FileRow = {}): string {
   const first = responseRow({ userid: '1', response: 'one\ntwo\r\nthree' });
   return csvOf([first, responseRow(values), responseRow({ userid: '3' })]);
@@ -19,7 +29,10 @@ function onLine5(values: FileRow = {}): string {
 /** A forms file whose record on line 3 has these values. */
 function onLine3(values: FileRow = {}): string {
   const survey_created = '2026-02-01T00:00:00.000Z';
-  return csvOf([formRow(), formRow({ surveyid: secondFormId, version: '2', survey_created, ...values })]);
+  return csvOf([
+    formRow(),
+    formRow({ surveyid: secondFormId, version: '2', survey_created, ...values }),
+  ]);
 }
 
 const many = Array.from({ length: 1500 }, (_, index) => responseRow({ userid: `${index}` }));
@@ -29,7 +42,9 @@ function onLine1002(values: FileRow): string {
   return csvOf(many.map((row, index) => (index === 1000 ? { ...row, ...values } : row)));
 }
 
-const gzipped = gzipSync(csvOf(Array.from({ length: 2000 }, (_, index) => responseRow({ userid: `${index * 7919}` }))));
+const gzipped = gzipSync(
+  csvOf(Array.from({ length: 2000 }, (_, index) => responseRow({ userid: `${index * 7919}` }))),
+);
 const damaged = Buffer.from(gzipped);
 damaged.fill(0xff, 5000, 5008);
 const withMore = (...more: (string | Uint8Array)[]) =>
@@ -38,18 +53,30 @@ const withMore = (...more: (string | Uint8Array)[]) =>
 /** The beginning of a ZIP file whose first entry has this name and content. */
 const zipOf = (entry: string): Buffer => Buffer.from(`PK\u0003\u0004${'\0'.repeat(26)}${entry}`);
 const utf16 = Buffer.from(`\uFEFF${onLine5()}`, 'utf16le');
-const unlikely = Array.from({ length: 700 }, (_, index) => ((index * 2654435761) >>> 0).toString(36)).join('');
-const WIDE = 'userid,parent_surveyid,parent_shortcode,flowid,started,ended,attempts,metadata,start.health\n';
-const CODEBOOK = 'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices\n';
+const unlikely = Array.from({ length: 700 }, (_, index) =>
+  ((index * 2654435761) >>> 0).toString(36),
+).join('');
+const WIDE =
+  'userid,parent_surveyid,parent_shortcode,flowid,started,ended,attempts,metadata,start.health\n';
+const CODEBOOK =
+  'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices\n';
 
 const KEY = 'surveyid, timestamp, userid, question_ref';
 const OTHER_ZONE = '2026-03-01 01:03:43.770047+01'; // the time of all rows
 
-/** Messages, which follow the file's name, and contents of the file. What is not CSV has no lines. */
+/**
+ * Messages, which follow the file's name, and contents of the file. What is not CSV has no lines.
+ */
 const responsesFiles: [string, string | Uint8Array][] = [
-  [': is an Excel workbook, not CSV: export the survey as CSV', gzipSync(zipOf('[Content_Types].xml'))],
+  [
+    ': is an Excel workbook, not CSV: export the survey as CSV',
+    gzipSync(zipOf('[Content_Types].xml')),
+  ],
   [': is an Excel workbook, not CSV', Buffer.from('d0cf11e0a1b11ae1', 'hex')], // before 2007
-  [': is an OpenDocument file, not CSV', zipOf('mimetypeapplication/vnd.oasis.opendocument.spreadsheet')],
+  [
+    ': is an OpenDocument file, not CSV',
+    zipOf('mimetypeapplication/vnd.oasis.opendocument.spreadsheet'),
+  ],
   [': is a ZIP archive, not CSV: unpack it', zipOf('responses.csv')],
   [': is compressed twice with gzip: decompress it once', gzipSync(gzipSync(onLine5()))],
   [': is compressed, but not with gzip: decompress it first', zstdCompressSync(onLine5())],
@@ -65,8 +92,14 @@ const responsesFiles: [string, string | Uint8Array][] = [
   [': the gzip file is damaged, or has other bytes after its end', withMore('\0more')],
   [' line 1: the file is empty', ''],
   [' line 1: remove this line, which is for spreadsheets only', `sep=,\n${onLine5()}`],
-  [' line 1: must name the columns of /responses/csv, separated by commas, but is "version 1"', 'version 1\n'],
-  [' line 1: the header has unknown columns token, ""', csvOf([responseRow({ token: 'b', '': 'a' })])],
+  [
+    ' line 1: must name the columns of /responses/csv, separated by commas, but is "version 1"',
+    'version 1\n',
+  ],
+  [
+    ' line 1: the header has unknown columns token, ""',
+    csvOf([responseRow({ token: 'b', '': 'a' })]),
+  ],
   [' line 1: this looks like the forms file: did you swap --forms and --responses?', onLine3()],
   [' line 1: this looks like a file with layout=wide: export /responses/csv instead', WIDE],
   [' line 7: repeats the header: remove it', onLine5() + onLine5({ userid: '4' })],
@@ -74,16 +107,37 @@ const responsesFiles: [string, string | Uint8Array][] = [
   [' line 7: is empty: remove it', `${onLine5()}\n`],
   [' line 5: has a NUL character', onLine5({ response: 'a\0b' })],
   [' line 5: is not valid UTF-8', Buffer.from(onLine5({ response: 'one\ntwo \u00E9' }), 'latin1')],
-  [' line 7: is not valid UTF-8', Buffer.concat([Buffer.from(onLine5()), Buffer.from([0xf0, 0x9f])])],
-  [` line 5: surveyid: "${unknownId}" is neither in the forms file nor stored`, onLine5({ surveyid: unknownId })],
+  [
+    ' line 7: is not valid UTF-8',
+    Buffer.concat([Buffer.from(onLine5()), Buffer.from([0xf0, 0x9f])]),
+  ],
+  [
+    ` line 5: surveyid: "${unknownId}" is neither in the forms file nor stored`,
+    onLine5({ surveyid: unknownId }),
+  ],
   [' line 5: ad_id: "2385" is not the ad_id of the metadata', onLine5({ ad_id: '2385' })],
   [' line 5: ad_id: null is not the ad_id of the metadata', onLine5({ ad_id: null })],
-  [' line 5: timestamp: cannot be stored: date/time field', onLine5({ timestamp: '2026-02-29T00:00:00Z' })],
-  [' line 1002: timestamp: is not in the years 1 to 9999 in UTC', onLine1002({ timestamp: '0001-01-01T00:00:00+05' })],
-  [' line 1002: timestamp: is not in the years 1 to 9999 in UTC', onLine1002({ timestamp: '9999-12-31T23:59:59-05' })],
-  [' line 1002: metadata: cannot be stored: unsupported Unicode', onLine1002({ metadata: '{"a":"\\u0000"}' })],
+  [
+    ' line 5: timestamp: cannot be stored: date/time field',
+    onLine5({ timestamp: '2026-02-29T00:00:00Z' }),
+  ],
+  [
+    ' line 1002: timestamp: is not in the years 1 to 9999 in UTC',
+    onLine1002({ timestamp: '0001-01-01T00:00:00+05' }),
+  ],
+  [
+    ' line 1002: timestamp: is not in the years 1 to 9999 in UTC',
+    onLine1002({ timestamp: '9999-12-31T23:59:59-05' }),
+  ],
+  [
+    ' line 1002: metadata: cannot be stored: unsupported Unicode',
+    onLine1002({ metadata: '{"a":"\\u0000"}' }),
+  ],
   [` line 1002: ${KEY}: too long for an index`, onLine1002({ question_ref: unlikely })],
-  [` line 1502: has the same ${KEY} as an earlier line`, csvOf([...many, { ...many[7], timestamp: OTHER_ZONE }])],
+  [
+    ` line 1502: has the same ${KEY} as an earlier line`,
+    csvOf([...many, { ...many[7], timestamp: OTHER_ZONE }]),
+  ],
 ];
 
 /** The same for the forms file. */
@@ -94,14 +148,26 @@ const formsFiles: typeof responsesFiles = [
   ],
   [' line 1: this looks like the responses file: did you swap --forms and --responses?', onLine5()],
   [' line 1: this looks like a codebook: export /responses/form-data instead', CODEBOOK],
-  [' line 3: has the same surveyid as an earlier line', onLine3({ surveyid: formId.toUpperCase() })],
+  [
+    ' line 3: has the same surveyid as an earlier line',
+    onLine3({ surveyid: formId.toUpperCase() }),
+  ],
   [' line 3: survey_name: "" is not a name that a request can have', onLine3({ survey_name: '' })],
   [' line 3: survey_name: "é', onLine3({ survey_name: 'é'.repeat(1334) })], // no URL can hold it
   [' line 3: surveyid, survey_name: too long for an index', onLine3({ survey_name: unlikely })],
-  [' line 3: survey_created: is not in the years 1 to 9999', onLine3({ survey_created: '9999-12-31T23:59:59-05' })],
+  [
+    ' line 3: survey_created: is not in the years 1 to 9999',
+    onLine3({ survey_created: '9999-12-31T23:59:59-05' }),
+  ],
   [' line 3: version: 1 cannot follow 1, the version created before it', onLine3({ version: '1' })],
-  [' line 2: version: 1 cannot follow 2, the version', onLine3({ survey_created: '2026-01-01T00:00:00Z' })],
-  [` line 3: surveyid: "${unknownId}" belongs to another account`, onLine3({ surveyid: unknownId })],
+  [
+    ' line 2: version: 1 cannot follow 2, the version',
+    onLine3({ survey_created: '2026-01-01T00:00:00Z' }),
+  ],
+  [
+    ` line 3: surveyid: "${unknownId}" belongs to another account`,
+    onLine3({ surveyid: unknownId }),
+  ],
 ];
 
 const { url } = await startDatabase();
@@ -118,9 +184,15 @@ describe('an import refuses', async () => {
   const before = await dump(url);
 
   test.each([
-    ...responsesFiles.map(([message, responses]): [string, Files] => [`responses.csv${message}`, { responses }]),
+    ...responsesFiles.map(([message, responses]): [string, Files] => [
+      `responses.csv${message}`,
+      { responses },
+    ]),
     ...formsFiles.map(([message, forms]): [string, Files] => [`forms.csv${message}`, { forms }]),
-    ['forms.csv.gz: is named .gz, but is not a gzip file', { suffix: '.csv.gz', forms: '' }] as [string, Files],
+    ['forms.csv.gz: is named .gz, but is not a gzip file', { suffix: '.csv.gz', forms: '' }] as [
+      string,
+      Files,
+    ],
   ])('%s', async (message, files) => {
     await expect(loadFiles(url, folder, files)).rejects.toThrow(folder + sep + message);
   });
@@ -131,20 +203,37 @@ describe('an import refuses', async () => {
     select '${formId}', id, 's', 'f', 't', 'f' from users where email = '${address}'`;
 
   test.each([
-    ['stores for another account', formId, '', addForm('other@example.org'), 'belongs to another account'],
-    ['deletes', secondFormId, addForm(email), `delete from surveys where id = '${formId}'`, 'is neither in the forms'],
-  ])('a form version that another session %s meanwhile', async (_, surveyid, prepare, change, message) => {
-    await withConnection(url, async (other) => {
-      await other.query(prepare);
-      await other.query(`begin; ${change}`);
-      const loading = loadFiles(url, folder, { forms: csvOf([formRow({ surveyid })]) });
-      loading.catch(() => {});
-      await untilBlocked(url);
-      await other.query('commit');
-      await expect(loading).rejects.toThrow(message);
-      await other.query(`delete from surveys where id = '${formId}'; delete from users where email = '${email}'`);
-    });
-  });
+    [
+      'stores for another account',
+      formId,
+      '',
+      addForm('other@example.org'),
+      'belongs to another account',
+    ],
+    [
+      'deletes',
+      secondFormId,
+      addForm(email),
+      `delete from surveys where id = '${formId}'`,
+      'is neither in the forms',
+    ],
+  ])(
+    'a form version that another session %s meanwhile',
+    async (_, surveyid, prepare, change, message) => {
+      await withConnection(url, async (other) => {
+        await other.query(prepare);
+        await other.query(`begin; ${change}`);
+        const loading = loadFiles(url, folder, { forms: csvOf([formRow({ surveyid })]) });
+        loading.catch(() => {});
+        await untilBlocked(url);
+        await other.query('commit');
+        await expect(loading).rejects.toThrow(message);
+        await other.query(
+          `delete from surveys where id = '${formId}'; delete from users where email = '${email}'`,
+        );
+      });
+    },
+  );
 
   test('without storing anything, in all of these cases', async () => {
     expect(await dump(url)).toEqual(before);

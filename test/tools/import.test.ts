@@ -7,7 +7,14 @@ import { withConnection } from '../../tools/connection.ts';
 import { importFiles } from '../../tools/import/import-files.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { AWKWARD } from '../support/awkward-text.ts';
-import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
+import {
+  type FileRow,
+  csvOf,
+  formId,
+  formRow,
+  responseRow,
+  secondFormId,
+} from '../support/export-files.ts';
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
 import { dump, query, startDatabase, untilBlocked } from '../support/database.ts';
 import { newFolder } from '../support/once-per-run.ts';
@@ -40,7 +47,9 @@ const stored = () =>
 
 /** One response per item, in this order. */
 const rowsOf = (values: readonly FileRow[]) =>
-  values.map((value, index) => responseRow({ userid: `${index}`, question_idx: `${index}`, ...value }));
+  values.map((value, index) =>
+    responseRow({ userid: `${index}`, question_idx: `${index}`, ...value }),
+  );
 
 const METADATA = '{"ad_id": "2384", "startTime": 1772323417086}';
 
@@ -56,7 +65,9 @@ describe('npm run db:import', () => {
   };
 
   test('reports what it loaded: account, form versions, responses', async () => {
-    expect(await run({ responses: csvOf(rowsOf(Array.from({ length: 1200 }, () => ({})))) })).toEqual([
+    expect(
+      await run({ responses: csvOf(rowsOf(Array.from({ length: 1200 }, () => ({})))) }),
+    ).toEqual([
       'new account ann@example.org',
       '1 form version: 1 new, 0 changed, 0 unchanged',
       '1,200 responses: 1,200 new, 0 changed, 0 unchanged',
@@ -70,7 +81,15 @@ describe('npm run db:import', () => {
     );
     const { survey_name, shortcode } = formRow();
     const made = { title: shortcode, formid: formId, translation_conf: {} };
-    expect(form).toEqual({ id: formId, email, survey_name, shortcode, ...made, metadata: { wave: 1 }, exact: true });
+    expect(form).toEqual({
+      id: formId,
+      email,
+      survey_name,
+      shortcode,
+      ...made,
+      metadata: { wave: 1 },
+      exact: true,
+    });
     const [row] = await query(url, 'select shortcode, seed from responses');
     expect(row).toEqual({ shortcode: 'start', seed: null });
   });
@@ -78,7 +97,8 @@ describe('npm run db:import', () => {
   test('writes nothing on a second run, whatever the format of times and JSON', async () => {
     const empty = { metadata: null, ad_id: null };
     await run({ responses: csvOf(rowsOf([{ timestamp: '2026-03-01T00:03:43.770Z' }, empty])) });
-    const versions = () => query(url, 'select xmin::text, ctid::text from responses order by question_idx');
+    const versions = () =>
+      query(url, 'select xmin::text, ctid::text from responses order by question_idx');
     const before = [await dump(url), await versions()];
     const again = rowsOf([{ timestamp: '2026-03-01 00:03:43.77+00', metadata: METADATA }, empty]);
     expect(await run({ responses: csvOf(again) })).toEqual([
@@ -94,7 +114,9 @@ describe('npm run db:import', () => {
     await load();
     const before = await dump(url);
     const responses = csvOf([responseRow({ response: 'Better' }), responseRow({ userid: '2' })]);
-    expect(await run({ forms: csvOf([formRow({ survey_name: 'x' })]), responses }, '--dry-run')).toEqual([
+    expect(
+      await run({ forms: csvOf([formRow({ survey_name: 'x' })]), responses }, '--dry-run'),
+    ).toEqual([
       'account ann@example.org',
       '1 form version: 0 new, 1 changed, 0 unchanged',
       '2 responses: 1 new, 1 changed, 0 unchanged',
@@ -105,7 +127,12 @@ describe('npm run db:import', () => {
 
   test('reports meanwhile what it is doing, and how much of it is done', async () => {
     const phases = new Map<string, string>();
-    await loadFiles(url, folder, {}, { onProgress: (phase, progress) => phases.set(phase, progress) });
+    await loadFiles(
+      url,
+      folder,
+      {},
+      { onProgress: (phase, progress) => phases.set(phase, progress) },
+    );
     expect([...phases].map((phase) => phase.join(': '))).toEqual([
       'reading forms: 1 row, 0.0 of 0.0 MB',
       'reading responses: 1 row, 0.0 of 0.0 MB',
@@ -167,10 +194,17 @@ describe('an import stores', () => {
 
   test('changed form versions, keeping columns that the file does not have, and some versions without the others', async () => {
     await load();
-    await query(url, `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`);
+    await query(
+      url,
+      `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`,
+    );
     const change = { shortcode: 'x', survey_name: 'É', metadata: '{"a": 2}' };
     const changed = formRow({ ...change, survey_created: '2026-01-05 09:00:00+00' });
-    const later = { surveyid: secondFormId, version: '5', survey_created: '2026-01-06T00:00:00.000Z' };
+    const later = {
+      surveyid: secondFormId,
+      version: '5',
+      survey_created: '2026-01-06T00:00:00.000Z',
+    };
     const { forms } = await load({ forms: csvOf([changed, formRow(later)]) });
     expect(forms).toEqual({ new: 1, changed: 1, unchanged: 0 });
     const columns = 'shortcode, survey_name, metadata::text, title, formid, translation_conf';
@@ -180,27 +214,57 @@ describe('an import stores', () => {
 
   test('responses to form versions stored before', async () => {
     await load();
-    const later = { surveyid: secondFormId, version: '2', survey_created: '2026-01-06T00:00:00.000Z' };
-    const files = { forms: csvOf([formRow(later)]), responses: csvOf([responseRow({ response: 'again' })]) };
-    expect(await load(files)).toMatchObject({ forms: { new: 1 }, responses: { new: 0, changed: 1, unchanged: 0 } });
+    const later = {
+      surveyid: secondFormId,
+      version: '2',
+      survey_created: '2026-01-06T00:00:00.000Z',
+    };
+    const files = {
+      forms: csvOf([formRow(later)]),
+      responses: csvOf([responseRow({ response: 'again' })]),
+    };
+    expect(await load(files)).toMatchObject({
+      forms: { new: 1 },
+      responses: { new: 0, changed: 1, unchanged: 0 },
+    });
   });
 
   const awkward = responseRow({ response: 'a;b\t"c",\nd' });
 
   test.each<[string, string, string[]]>([
-    ['columns in another order', csvOf([Object.fromEntries(Object.entries(awkward).toReversed())]), []],
-    ['CRLF, a byte order mark and no line break at the end', `\uFEFF${csvOf([awkward], '\r\n')}`.trimEnd(), []],
+    [
+      'columns in another order',
+      csvOf([Object.fromEntries(Object.entries(awkward).toReversed())]),
+      [],
+    ],
+    [
+      'CRLF, a byte order mark and no line break at the end',
+      `\uFEFF${csvOf([awkward], '\r\n')}`.trimEnd(),
+      [],
+    ],
     ['CRLF after some lines and LF after others', csvOf([awkward]).replace('\n', '\r\n'), []],
-    ['column names in quotes', csvOf([awkward]).replace(/.*/, (names) => names.replaceAll(/\w+/g, '"$&"')), []],
-    ['semicolons', csvOf([awkward], '\n', ';'), ['columns are separated by semicolons, not commas']],
+    [
+      'column names in quotes',
+      csvOf([awkward]).replace(/.*/, (names) => names.replaceAll(/\w+/g, '"$&"')),
+      [],
+    ],
+    [
+      'semicolons',
+      csvOf([awkward], '\n', ';'),
+      ['columns are separated by semicolons, not commas'],
+    ],
     ['tabs', csvOf([awkward], '\n', '\t'), ['columns are separated by tabs, not commas']],
   ])('a file with %s', async (_, responses, notices) => {
-    expect((await load({ responses })).notices).toEqual(notices.map((notice) => `responses.csv: ${notice}`));
+    expect((await load({ responses })).notices).toEqual(
+      notices.map((notice) => `responses.csv: ${notice}`),
+    );
     expect(await stored()).toEqual([{ ...awkward, metadata: METADATA }]);
   });
 
   test('nothing from a file without rows, with a notice', async () => {
-    const { responses, notices } = await load({ responses: csvOf([awkward]).replace(/\n[^]*/, '\n') });
+    const { responses, notices } = await load({
+      responses: csvOf([awkward]).replace(/\n[^]*/, '\n'),
+    });
     expect(responses).toEqual({ new: 0, changed: 0, unchanged: 0 });
     expect(notices).toEqual(['responses.csv: has no rows after its header']);
   });
@@ -209,8 +273,15 @@ describe('an import stores', () => {
     'gzip in several members, with zeros between and after them, named %s',
     async (suffix) => {
       const lines = csvOf(rowsOf(Array.from({ length: 9 }, () => ({})))).match(/.*\n/g) ?? [];
-      const members = lines.flatMap((line, index) => [gzipSync(line), Buffer.alloc([0, 1, 70_000][index % 3] ?? 0)]);
-      await load({ suffix, forms: gzipSync(csvOf([formRow()])), responses: Buffer.concat(members) });
+      const members = lines.flatMap((line, index) => [
+        gzipSync(line),
+        Buffer.alloc([0, 1, 70_000][index % 3] ?? 0),
+      ]);
+      await load({
+        suffix,
+        forms: gzipSync(csvOf([formRow()])),
+        responses: Buffer.concat(members),
+      });
       expect(await stored()).toHaveLength(9);
     },
   );
@@ -235,11 +306,25 @@ describe('an import stores', () => {
       ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999999Z'],
     ] as const;
     await load({ responses: csvOf(rowsOf(timestamps.map(([timestamp]) => ({ timestamp })))) });
-    expect((await stored()).map((row) => row['timestamp'])).toEqual(timestamps.map(([, expected]) => expected));
+    expect((await stored()).map((row) => row['timestamp'])).toEqual(
+      timestamps.map(([, expected]) => expected),
+    );
   });
 
-  const controls = Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1)).join('');
-  const texts = [...AWKWARD, controls, ' padded ', '\n\r', 'a\n\\.\nb', '\\n', '\uFFFD\uFFFF', '=1+1', 'a,"b"\r\n"c",'];
+  const controls = Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1)).join(
+    '',
+  );
+  const texts = [
+    ...AWKWARD,
+    controls,
+    ' padded ',
+    '\n\r',
+    'a\n\\.\nb',
+    '\\n',
+    '\uFFFD\uFFFF',
+    '=1+1',
+    'a,"b"\r\n"c",',
+  ];
 
   test('every text unchanged', async () => {
     const forms = texts.map((text, index) => {
@@ -264,7 +349,8 @@ describe('an import stores', () => {
     const names = await query(url, 'select shortcode, survey_name from surveys order by id');
     expect(names).toEqual(texts.map((text) => ({ shortcode: text, survey_name: text })));
     const found = await stored();
-    for (const row of found) row['metadata'] = JSON.stringify({ ad_id: row['ad_id'] }); // without the spaces of Postgres
+    // without the spaces of Postgres
+    for (const row of found) row['metadata'] = JSON.stringify({ ad_id: row['ad_id'] });
     expect(found).toEqual(rows);
     expect((await load(files)).responses).toEqual({ new: 0, changed: 0, unchanged: rows.length });
   });
@@ -272,7 +358,11 @@ describe('an import stores', () => {
   test('responses of a megabyte', async () => {
     const long = ['x'.repeat(1_048_576), '",\n'.repeat(350_000), '👩‍👩‍👧é'.repeat(100_000)];
     await load({ responses: csvOf(rowsOf(long.map((response) => ({ response })))) });
-    expect((await stored()).map((row, index) => row['response'] === long[index])).toEqual([true, true, true]);
+    expect((await stored()).map((row, index) => row['response'] === long[index])).toEqual([
+      true,
+      true,
+      true,
+    ]);
   });
 
   test('every digit of the numbers in JSON, and an ad_id that is a number; other digits are a change', async () => {
@@ -280,7 +370,10 @@ describe('an import stores', () => {
     const digits = '123456789012345678901234567890.10';
     const files = (half: string): Files => {
       const metadata = `{"a":1E+400,"b":${digits},"c":-0.0,"d":9007199254740993,"e":1e-7,"f":[${half}],"ad_id":${id}}`;
-      return { forms: csvOf([formRow({ metadata })]), responses: csvOf([responseRow({ metadata, ad_id: id })]) };
+      return {
+        forms: csvOf([formRow({ metadata })]),
+        responses: csvOf([responseRow({ metadata, ad_id: id })]),
+      };
     };
     await load(files('1.5'));
     const changed = { new: 0, changed: 1, unchanged: 0 };
@@ -307,7 +400,9 @@ describe('an import stores', () => {
   test('one account for addresses that differ in case only, also at the same time as others and as new keys', async () => {
     const files = await writeFiles(folder);
     const addresses = [email, 'ANN@Example.org', 'Ann@example.org'];
-    const keys = addresses.map((address) => issueKey(url, { email: address, createAccount: true, name: '' }));
+    const keys = addresses.map((address) =>
+      issueKey(url, { email: address, createAccount: true, name: '' }),
+    );
     const imports = addresses.map((address) => importFiles(url, { email: address, ...files }));
     const summaries = await Promise.all(imports);
     const results = summaries.map(({ forms, responses }) => [
@@ -318,12 +413,15 @@ describe('an import stores', () => {
     expect(results.map(String).toSorted()).toEqual(['0,0,2', '0,0,2', '1,1,0']);
     const [account, ...others] = await query(url, 'select email from users');
     expect(others).toEqual([]);
-    for (const used of [...summaries, ...(await Promise.all(keys))]) expect(used).toMatchObject(account ?? {});
+    for (const used of [...summaries, ...(await Promise.all(keys))])
+      expect(used).toMatchObject(account ?? {});
   });
 
   test('versions of the same time whose ids are in another order, with a notice', async () => {
     const ids = [secondFormId, formId];
-    const forms = csvOf(ids.map((surveyid, index) => formRow({ surveyid, version: `${index + 1}` })));
+    const forms = csvOf(
+      ids.map((surveyid, index) => formRow({ surveyid, version: `${index + 1}` })),
+    );
     expect((await load({ forms })).notices).toEqual([
       'forms.csv line 2: version 1 of "start" has the same survey_created as another one: the service numbers such versions by their ids',
     ]);

@@ -15,11 +15,15 @@ import { startTool } from '../support/run-tool.ts';
 const keys = await startKeysCommand();
 
 describe('the local key cache', () => {
-  /** Revokes a key. @returns the command's outcome, and the command lines of all processes meanwhile: wrangler runs for a second */
+  /**
+   * Revokes a key. @returns the command's outcome, and the command lines of all processes
+   * meanwhile: wrangler runs for a second
+   */
   async function watchRevoking(id: string) {
     const { child, outcome } = startTool('keys.ts', ['revoke', id], keys.env);
     const seen = new Set<string>();
-    for (; child.exitCode === null; await sleep(100)) for (const line of commandLines()) seen.add(line);
+    for (; child.exitCode === null; await sleep(100))
+      for (const line of commandLines()) seen.add(line);
     return { ...(await outcome), seen: [...seen].join('\n') };
   }
 
@@ -30,7 +34,9 @@ describe('the local key cache', () => {
     const kvNamespaces = { API_KEYS: '0'.repeat(32) }; // its id in wrangler.toml
     const resourcePersistencePath = join(keys.env.DATA_DIR, 'kv/v3'); // as npm start has it
     const worker = { modules: true, script: 'export default {}', kvNamespaces };
-    const runtime = new Miniflare(convertV4MiniflareOptions({ ...worker, resourcePersistencePath, cf: false }));
+    const runtime = new Miniflare(
+      convertV4MiniflareOptions({ ...worker, resourcePersistencePath, cf: false }),
+    );
     const cache = await runtime.getKVNamespace('API_KEYS');
     for (const name of [hash, otherHash]) await cache.put(name, '{}');
     const { status, stderr, seen } = await watchRevoking(revoked.id);
@@ -47,9 +53,13 @@ describe('the local key cache', () => {
   test('that cannot be cleared: the new key is printed', async () => {
     const old = await keys.issue();
     await mkdir(join(keys.env.DATA_DIR, 'kv'), { recursive: true });
-    const noFolder = { TMPDIR: join(keys.folder, 'nowhere') }; // wrangler reads the hash from a temporary file
+    // wrangler reads the hash from a temporary file
+    const noFolder = { TMPDIR: join(keys.folder, 'nowhere') };
     const { status, stdout, stderr } = await keys.runWith(noFolder, 'rotate', old.id);
-    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^sres_\w{49}\n$/) });
+    expect({ status, stdout }).toEqual({
+      status: 1,
+      stdout: expect.stringMatching(/^sres_\w{49}\n$/),
+    });
     expect(stderr).toMatch(
       /^The old key .*\nThe key is rotated, but the old one could not be removed from the cache \(.+\): the old key may work for up to 5 minutes from now, even if it should end earlier\.\n$/,
     );
@@ -59,25 +69,38 @@ describe('the local key cache', () => {
 
 describe('with --remote, the cache of the deployed service', () => {
   /** Revokes a new key while Cloudflare's API responds like this. */
-  async function revokeRemotely(respond: Parameters<typeof startCloudflare>[0], ...options: string[]) {
+  async function revokeRemotely(
+    respond: Parameters<typeof startCloudflare>[0],
+    ...options: string[]
+  ) {
     using cloudflare = await startCloudflare(respond);
     const { key, id } = await keys.issue();
     const outcome = await keys.runWith(cloudflare.env, 'revoke', id, '--remote', ...options);
     expect(outcome.stdout).toMatch(/^revoked /);
-    const [row] = await query(keys.url, 'select revoked is not null as revoked from api_keys where id = $1', [id]);
+    const [row] = await query(
+      keys.url,
+      'select revoked is not null as revoked from api_keys where id = $1',
+      [id],
+    );
     expect(row).toEqual({ revoked: true });
     return { ...outcome, hash: await hashApiKey(key), calls: cloudflare.calls };
   }
 
   test('is cleared through the API', async () => {
-    const { status, stderr, calls, hash } = await revokeRemotely(() => ({ status: 200, body: succeed({}) }));
+    const { status, stderr, calls, hash } = await revokeRemotely(() => ({
+      status: 200,
+      body: succeed({}),
+    }));
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const path = `/client/v4/accounts/${ACCOUNT}/storage/kv/namespaces/\\w+/bulk`;
     expect(calls).toEqual([expect.stringMatching(`^DELETE ${path} \\["${hash}"\\]$`)]);
   });
 
   test('cannot be cleared: an error of the API is shown, without the hash', async () => {
-    const refuse = (_: string, body: string) => ({ status: 404, body: fail(10_013, `no entry ${body}`) });
+    const refuse = (_: string, body: string) => ({
+      status: 404,
+      body: fail(10_013, `no entry ${body}`),
+    });
     const { status, stderr, hash } = await revokeRemotely(refuse);
     expect(status).toBe(1);
     expect(stderr).toContain(

@@ -13,13 +13,18 @@ const PAST = '2026-01-02T03:04:59.000Z';
 
 const keys = await startKeysCommand();
 // Berlin's clocks change within most of the spans below, but a day must still have 24 hours.
-await query(keys.url, `alter database ${new URL(keys.url).pathname.slice(1)} set timezone to 'Europe/Berlin'`);
+await query(
+  keys.url,
+  `alter database ${new URL(keys.url).pathname.slice(1)} set timezone to 'Europe/Berlin'`,
+);
 
 const listed = async (id: string) => (await listKeys(keys.url)).find((key) => key.id === id);
-const update = (id: string, changes: string) => query(keys.url, `update api_keys set ${changes} where id = $1`, [id]);
+const update = (id: string, changes: string) =>
+  query(keys.url, `update api_keys set ${changes} where id = $1`, [id]);
 
 describe('npm run keys -- rotate', () => {
-  const rotated = async (id: string, { graceMs = DAY } = {}) => (await rotateKey(keys.url, id, { graceMs })).rotated;
+  const rotated = async (id: string, { graceMs = DAY } = {}) =>
+    (await rotateKey(keys.url, id, { graceMs })).rotated;
   /** Milliseconds between two times. */
   const span = (from: string | undefined, to: string | null | undefined) =>
     Date.parse(to ?? '') - Date.parse(from ?? '');
@@ -35,9 +40,11 @@ describe('npm run keys -- rotate', () => {
     expect(stderr).toBe(
       `The old key (${old.prefix}…) works until ${end?.slice(0, 10)} ${end?.slice(11, 16)}Z.\n${CACHE_NOTE}`,
     );
-    const stored = await query<{ id: string }>(keys.url, 'select id from api_keys where hash = $1', [
-      await hashApiKey(key),
-    ]);
+    const stored = await query<{ id: string }>(
+      keys.url,
+      'select id from api_keys where hash = $1',
+      [await hashApiKey(key)],
+    );
     const found = await listed(stored[0]?.id ?? '');
     expect(found).toMatchObject({ name: 'Pull', email: 'you@example.org' });
     expect(span(found?.created, end)).toBe(DAY);
@@ -45,7 +52,15 @@ describe('npm run keys -- rotate', () => {
 
   test('prints JSON; takes a lifetime and a grace period', async () => {
     const old = await keys.issue({ name: 'JSON', expires: '300d' });
-    const { status, stdout } = await keys.run('rotate', '--json', old.id, '--expires', '200d', '--grace', '90m');
+    const { status, stdout } = await keys.run(
+      'rotate',
+      '--json',
+      old.id,
+      '--expires',
+      '200d',
+      '--grace',
+      '90m',
+    );
     expect(status).toBe(0);
     const result = JSON.parse(stdout) as RotatedKey;
     const found = await listed(result.id);
@@ -69,7 +84,10 @@ describe('npm run keys -- rotate', () => {
 
   test('gives the new key the lifetime of the old one, which it does not extend', async () => {
     const old = await keys.issue({ expires: '2401h' });
-    await update(old.id, `created = created - interval '2400 hours', expires = expires - interval '2400 hours'`);
+    await update(
+      old.id,
+      `created = created - interval '2400 hours', expires = expires - interval '2400 hours'`,
+    );
     const before = (await listed(old.id))?.expires;
     const { id, expires, replaces } = await rotated(old.id);
     expect(Math.round(span((await listed(id))?.created, expires) / HOUR)).toBe(2401);
@@ -80,7 +98,9 @@ describe('npm run keys -- rotate', () => {
     const old = await keys.issue();
     const { status, stderr } = await keys.run('rotate', old.id, '--grace', '0', '--expires', '1d');
     expect(status).toBe(0);
-    expect(stderr).toMatch(/^The old key \(sres_.{4}…\) no longer works, the new one until 20.*Z\.\n/);
+    expect(stderr).toMatch(
+      /^The old key \(sres_.{4}…\) no longer works, the new one until 20.*Z\.\n/,
+    );
     expect((await listed(old.id))?.state).toBe('expired');
   });
 
@@ -90,14 +110,19 @@ describe('npm run keys -- rotate', () => {
     const { id: newId, key, limits } = await rotated(id);
     expect(key).toMatch(/^sresl_/);
     expect(limits).toEqual({ v: 1, surveys: [] });
-    const stored = await query(keys.url, 'select prefix, limits from api_keys where id = $1', [newId]);
+    const stored = await query(keys.url, 'select prefix, limits from api_keys where id = $1', [
+      newId,
+    ]);
     expect(stored).toEqual([{ prefix: key.slice(0, 10), limits: { v: 1, surveys: [] } }]);
   });
 
   async function expectRefusal(id: string, message: string): Promise<void> {
     const stored = () => query(keys.url, 'select * from api_keys order by id');
     const before = await stored();
-    const error = { name: 'UserError', message: expect.stringContaining(`<id>: key ${id} ${message}`) };
+    const error = {
+      name: 'UserError',
+      message: expect.stringContaining(`<id>: key ${id} ${message}`),
+    };
     await expect(rotateKey(keys.url, id, { graceMs: DAY })).rejects.toMatchObject(error);
     expect(await stored()).toEqual(before);
   }
@@ -144,7 +169,11 @@ describe('npm run keys -- rotate', () => {
       await untilBlocked(keys.url);
       await other.query('update api_keys set expires = clock_timestamp() where id = $1', [id]);
       await other.query('commit');
-      const outcome = { status: 1, stdout: '', stderr: expect.stringContaining(`<id>: key ${id} expired at `) };
+      const outcome = {
+        status: 1,
+        stdout: '',
+        stderr: expect.stringContaining(`<id>: key ${id} expired at `),
+      };
       expect(await refusal).toEqual(outcome);
     });
   });
@@ -169,7 +198,9 @@ describe('npm run keys -- revoke', () => {
     await update(id, `name = E'a\\u001b[2Jb', expires = '2026-01-01Z', revoked = '${PAST}'`);
     const { status, stdout } = await keys.run('revoke', id);
     expect(status).toBe(0);
-    expect(stdout).toBe(`revoked ${id} (a�[2Jb, ${prefix}…) of you@example.org, already at 2026-01-02 03:04Z\n`);
+    expect(stdout).toBe(
+      `revoked ${id} (a�[2Jb, ${prefix}…) of you@example.org, already at 2026-01-02 03:04Z\n`,
+    );
     expect((await listed(id))?.revoked).toBe(PAST);
   });
 
@@ -179,7 +210,13 @@ describe('npm run keys -- revoke', () => {
     const { stdout } = await keys.run('revoke', id, '--json');
     const revoked = (await listed(id))?.revoked;
     expect(revoked).not.toBeNull();
-    expect(JSON.parse(stdout)).toEqual({ id, email: 'you@example.org', name: 'Pull', prefix, revoked });
+    expect(JSON.parse(stdout)).toEqual({
+      id,
+      email: 'you@example.org',
+      name: 'Pull',
+      prefix,
+      revoked,
+    });
   });
 
   test('names the session that blocks it, and how to end that', async () => {

@@ -12,7 +12,8 @@ const HEX = /[0-9a-f]{33}/; // longer than a pseudonym or an id
 
 const keys = await startKeysCommand();
 await query(keys.url, `insert into users (email) values ('other@example.org')`);
-// Health has the forms start (2 questions, 4 responses) and end (1, 1), Food has end (1, 2), and New has start without responses.
+// Health has the forms start (2 questions, 4 responses) and end (1, 1), Food has end (1, 2), and
+// New has start without responses.
 await query(
   keys.url,
   `insert into surveys (userid, survey_name, shortcode, title, formid)
@@ -32,16 +33,30 @@ await query(
 );
 
 const issue = (...options: string[]) => keys.run('issue', '--email', 'you@example.org', ...options);
-const issued = async (...options: string[]) => JSON.parse((await issue(...options, '--json')).stdout) as IssuedKey;
-const update = (id: string, changes: string) => query(keys.url, `update api_keys set ${changes} where id = $1`, [id]);
+const issued = async (...options: string[]) =>
+  JSON.parse((await issue(...options, '--json')).stdout) as IssuedKey;
+const update = (id: string, changes: string) =>
+  query(keys.url, `update api_keys set ${changes} where id = $1`, [id]);
 
 async function limitsOf(key: string): Promise<KeyLimits | null | undefined> {
   const select = 'select limits from api_keys where hash = $1';
-  return (await query<{ limits: KeyLimits | null }>(keys.url, select, [await hashApiKey(key)]))[0]?.limits;
+  return (await query<{ limits: KeyLimits | null }>(keys.url, select, [await hashApiKey(key)]))[0]
+    ?.limits;
 }
 
 test('issue prints a limited key alone on stdout, and before it what it sees; its secret is stored and never printed', async () => {
-  const names = ['--survey', 'Health', '--survey', 'New', '--survey', 'Health', '--form', 'start', '--question', 'age'];
+  const names = [
+    '--survey',
+    'Health',
+    '--survey',
+    'New',
+    '--survey',
+    'Health',
+    '--form',
+    'start',
+    '--question',
+    'age',
+  ];
   const rest = [
     '--without-question',
     'name',
@@ -78,7 +93,11 @@ test('issue prints a limited key alone on stdout, and before it what it sees; it
   );
   const { key, prefix, limits } = JSON.parse(json.stdout) as IssuedKey;
   expect(prefix).toBe(key.slice(0, 10));
-  expect(limits).toEqual({ v: 1, metadata: [], pseudonyms: expect.stringMatching(/^[0-9a-f]{8}$/) });
+  expect(limits).toEqual({
+    v: 1,
+    metadata: [],
+    pseudonyms: expect.stringMatching(/^[0-9a-f]{8}$/),
+  });
 });
 
 test.each([
@@ -89,28 +108,48 @@ test.each([
   ],
   ['--form', 'x', 'the account has no form "x": it has "end", "start".'],
   ['--question', 'secret', 'the account has no question "secret": it has "age", "meal", "name".'],
-  ['--without-question', 'nmae', 'the account has no question "nmae": it has "age", "meal", "name".'],
-])('issue refuses a %s that the account does not have, and takes it with --force', async (option, name, message) => {
-  const { status, stdout, stderr } = await issue(option, name, '--survey', 'Health');
-  expect({ status, stdout, stderr }).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: expect.stringContaining(`${option}: ${message}`),
-  });
-  const { key } = await issued(option, name, '--force');
-  expect(Object.values((await limitsOf(key)) ?? {})).toContainEqual([name]);
-});
+  [
+    '--without-question',
+    'nmae',
+    'the account has no question "nmae": it has "age", "meal", "name".',
+  ],
+])(
+  'issue refuses a %s that the account does not have, and takes it with --force',
+  async (option, name, message) => {
+    const { status, stdout, stderr } = await issue(option, name, '--survey', 'Health');
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`${option}: ${message}`),
+    });
+    const { key } = await issued(option, name, '--force');
+    expect(Object.values((await limitsOf(key)) ?? {})).toContainEqual([name]);
+  },
+);
 
 test.each([
-  [['--metadata', 'a', '--no-metadata'], "'--no-metadata' cannot be used with option '--metadata <key>'"],
-  [['--pseudonyms', '--pseudonyms-of', UNKNOWN_ID], "'--pseudonyms-of <id>' cannot be used with option '--pseudonyms'"],
+  [
+    ['--metadata', 'a', '--no-metadata'],
+    "'--no-metadata' cannot be used with option '--metadata <key>'",
+  ],
+  [
+    ['--pseudonyms', '--pseudonyms-of', UNKNOWN_ID],
+    "'--pseudonyms-of <id>' cannot be used with option '--pseudonyms'",
+  ],
   [['--no-pageid', '--metadata', 'pageid'], '--no-pageid: takes "pageid" out of the metadata'],
-  [['--question', 'age', '--without-question', 'age'], '--without-question: "age" cannot be a --question as well'],
+  [
+    ['--question', 'age', '--without-question', 'age'],
+    '--without-question: "age" cannot be a --question as well',
+  ],
   [['--survey', ''], '--survey: is empty'],
   [['--pseudonyms-of', UNKNOWN_ID], `--pseudonyms-of: the account has no key ${UNKNOWN_ID}`],
 ])('issue refuses %j', async (options, message) => {
   const { status, stdout, stderr } = await issue(...options);
-  expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: expect.stringContaining(message) });
+  expect({ status, stdout, stderr }).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining(message),
+  });
 });
 
 test('issue warns of a key that sees nothing, and of pseudonyms beside all metadata', async () => {
@@ -135,7 +174,9 @@ test('--pseudonyms-of takes the secret of another key of the account, even of a 
   expect(await limitsOf(shared.key)).toEqual({ v: 1, surveys: ['Food'], metadata: [], secret });
 
   await update(id, `userid = (select id from users where email = 'other@example.org')`);
-  expect((await issue('--pseudonyms-of', id)).stderr).toContain(`--pseudonyms-of: the account has no key ${id}`);
+  expect((await issue('--pseudonyms-of', id)).stderr).toContain(
+    `--pseudonyms-of: the account has no key ${id}`,
+  );
   const whole = await issued('--no-metadata');
   expect((await issue('--pseudonyms-of', whole.id)).stderr).toContain(
     `--pseudonyms-of: key ${whole.id} has no pseudonyms`,
@@ -168,7 +209,13 @@ test('list shows limits, without the secret, and those that the service refuses'
   const listed = JSON.parse(json) as ListedKey[];
   expect(listed).toEqual(await listKeys(keys.url));
   expect(listed.find(({ id }) => id === limited.id)?.limits).toEqual(limited.limits);
-  expect(limited.limits).toEqual({ v: 1, surveys: ['Food', 'New'], without_questions: 1, metadata: [], pseudonyms });
+  expect(limited.limits).toEqual({
+    v: 1,
+    surveys: ['Food', 'New'],
+    without_questions: 1,
+    metadata: [],
+    pseudonyms,
+  });
 });
 
 test('pseudonyms prints the participants that a key sees, as CSV, even if it is revoked', async () => {
@@ -186,8 +233,13 @@ test('pseudonyms prints the participants that a key sees, as CSV, even if it is 
   await update(id, `revoked = now(), limits = limits || '{"secret": "${SECRET}"}'`);
   const run = (survey: string, of = id) => keys.run('pseudonyms', of, '--survey', survey);
   // Made with Python's hmac.
-  const records = '+254 1,p678217704de929059812747da080b0d5\n"a ""b"",\n",p0f3508c26995b64b924f2fe7b4d1af3d\n';
-  expect(await run('Health')).toEqual({ status: 0, stdout: `userid,pseudonym\n${records}`, stderr: '' });
+  const records =
+    '+254 1,p678217704de929059812747da080b0d5\n"a ""b"",\n",p0f3508c26995b64b924f2fe7b4d1af3d\n';
+  expect(await run('Health')).toEqual({
+    status: 0,
+    stdout: `userid,pseudonym\n${records}`,
+    stderr: '',
+  });
   for (const hidden of ['Food', 'New', 'Foreign'])
     expect(await run(hidden)).toEqual({
       status: 1,
@@ -211,7 +263,9 @@ test('pseudonyms reads many participants in parts, and stops with its reader', a
   const { id } = await issued('--pseudonyms');
   const read = async (most: number) => {
     const parts: string[] = [];
-    await writePseudonyms(keys.url, id, 'New', (records) => Promise.resolve(parts.push(records) < most));
+    await writePseudonyms(keys.url, id, 'New', (records) =>
+      Promise.resolve(parts.push(records) < most),
+    );
     return parts;
   };
   const lines = (await read(Infinity)).join('').trimEnd().split('\n');

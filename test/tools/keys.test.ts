@@ -15,7 +15,10 @@ describe('npm run keys -- list', async () => {
   const id = (n: number) => `7c9e6679-7425-40de-944b-00000000000${n}`;
   const none = await keys.run('list');
   // Stored neither by account nor by age.
-  await query(keys.url, `insert into users (email) values ('Zoe@example.org'), ('none@example.org')`);
+  await query(
+    keys.url,
+    `insert into users (email) values ('Zoe@example.org'), ('none@example.org')`,
+  );
   await query(
     keys.url,
     `insert into api_keys (id, userid, name, prefix, hash, created, expires, revoked)
@@ -53,7 +56,10 @@ ${id(1)}  you@example.org  new              sres_new    2026-11-20 09:15Z  9999-
   test('reports that there are no keys', async () => {
     expect(none).toEqual({ status: 0, stdout: '', stderr: 'There are no keys.\n' });
     const { stdout, stderr } = await keys.run('list', '--email', 'none@example.org');
-    expect({ stdout, stderr }).toEqual({ stdout: '', stderr: 'The account "none@example.org" has no keys.\n' });
+    expect({ stdout, stderr }).toEqual({
+      stdout: '',
+      stderr: 'The account "none@example.org" has no keys.\n',
+    });
     const outcome = { status: 0, stdout: '[]\n', stderr: '' };
     expect(await keys.run('list', '--email', 'none@example.org', '--json')).toEqual(outcome);
   });
@@ -63,8 +69,16 @@ ${id(1)}  you@example.org  new              sres_new    2026-11-20 09:15Z  9999-
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).not.toMatch(/[\p{Cc}\u{202e}](?!$)/u);
     expect(JSON.parse(stdout)).toEqual([
-      expect.objectContaining({ email: 'Zoe@example.org', name: HOSTILE, lastUsed: null, state: 'active' }),
-      expect.objectContaining({ expires: '2026-01-02T00:00:00.000Z', lastUsed: '2026-01-01T12:00:00.000Z' }),
+      expect.objectContaining({
+        email: 'Zoe@example.org',
+        name: HOSTILE,
+        lastUsed: null,
+        state: 'active',
+      }),
+      expect.objectContaining({
+        expires: '2026-01-02T00:00:00.000Z',
+        lastUsed: '2026-01-01T12:00:00.000Z',
+      }),
       {
         id: id(2),
         email: 'you@example.org',
@@ -106,20 +120,38 @@ describe('npm run keys -- issue', () => {
     const { stdout } = await keys.run(...ISSUE, '--name', 'Pull', '--expires', '90d', '--json');
     const issued = JSON.parse(stdout) as IssuedKey;
     const [row] = await stored(issued.key);
-    expect(row).toMatchObject({ email: 'you@example.org', name: 'Pull', prefix: issued.key.slice(0, 9) });
+    expect(row).toMatchObject({
+      email: 'you@example.org',
+      name: 'Pull',
+      prefix: issued.key.slice(0, 9),
+    });
     expect((Number(row?.expires) - Date.now()) / 86_400_000).toBeCloseTo(90, 2);
-    expect(issued).toEqual({ ...row, key: issued.key, expires: row?.expires?.toISOString(), limits: null });
+    expect(issued).toEqual({
+      ...row,
+      key: issued.key,
+      expires: row?.expires?.toISOString(),
+      limits: null,
+    });
   });
 
   test('creates the account with --create-account, once', async () => {
     const email = 'new@example.org';
-    const { status, stdout, stderr } = await keys.run('issue', '--email', email, '--create-account');
-    expect({ status, stderr }).toEqual({ status: 0, stderr: 'Created the account "new@example.org".\n' });
+    const { status, stdout, stderr } = await keys.run(
+      'issue',
+      '--email',
+      email,
+      '--create-account',
+    );
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: 'Created the account "new@example.org".\n',
+    });
     const notices: string[] = [];
     const onNotice = (notice: string) => notices.push(notice);
     const second = await issueKey(keys.url, { email, createAccount: true, name: 'key', onNotice });
     expect(notices).toEqual([]);
-    for (const key of [stdout.trim(), second.key]) expect(await stored(key)).toMatchObject([{ email }]);
+    for (const key of [stdout.trim(), second.key])
+      expect(await stored(key)).toMatchObject([{ email }]);
   });
 });
 
@@ -136,19 +168,44 @@ describe('npm run keys', () => {
   test.each<[string[], string, string?]>([
     [['issue'], "required option '--email <email>' not specified"],
     [[...ISSUE, '--name', ' '], '--name: is empty'],
-    [[...ISSUE, '--expires', '3 weeks'], '--expires: "3 weeks" is not a duration such as 90d, 12h or 30m'],
+    [
+      [...ISSUE, '--expires', '3 weeks'],
+      '--expires: "3 weeks" is not a duration such as 90d, 12h or 30m',
+    ],
     [['issue', '--create-account', '--email', 'new'], '--email: "new" is not an e-mail address'],
-    [['issue', '--email', 'eve@example.org'], 'there is no account "eve@example.org". "npm run db:import" creates one'],
-    [['issue', '--email', 'TWO@example.org'], '"Two@example.org" and "two@example.org" differ only in upper and lower'],
+    [
+      ['issue', '--email', 'eve@example.org'],
+      'there is no account "eve@example.org". "npm run db:import" creates one',
+    ],
+    [
+      ['issue', '--email', 'TWO@example.org'],
+      '"Two@example.org" and "two@example.org" differ only in upper and lower',
+    ],
     [['list', '--email', 'eve@example.org'], '--email: there is no account "eve@example.org".'],
     [['revoke', UNKNOWN_ID], noKey],
     [['revoke', 'a', KEY], 'error: too many arguments'],
-    [['revoke', KEY], '<id>: this is a key, not the id of one. "npm run keys -- list" shows the ids.'],
-    [['revoke', '42'], '<id>: this is not the id of a key (a UUID). "npm run keys -- list" shows the ids.'],
+    [
+      ['revoke', KEY],
+      '<id>: this is a key, not the id of one. "npm run keys -- list" shows the ids.',
+    ],
+    [
+      ['revoke', '42'],
+      '<id>: this is not the id of a key (a UUID). "npm run keys -- list" shows the ids.',
+    ],
     [['rotate', UNKNOWN_ID], noKey],
-    [['rotate', UNKNOWN_ID, '--grace', 'soon'], '--grace: "soon" is not a duration such as 90d, 12h, 30m or 0'],
-    [['rotate', UNKNOWN_ID, '--env', 'x'], '--env: only valid with --remote, whose environment it names'],
-    [['revoke', UNKNOWN_ID, '--remote'], '--remote: set DATABASE_URL to the database of the deployed service', ''],
+    [
+      ['rotate', UNKNOWN_ID, '--grace', 'soon'],
+      '--grace: "soon" is not a duration such as 90d, 12h, 30m or 0',
+    ],
+    [
+      ['rotate', UNKNOWN_ID, '--env', 'x'],
+      '--env: only valid with --remote, whose environment it names',
+    ],
+    [
+      ['revoke', UNKNOWN_ID, '--remote'],
+      '--remote: set DATABASE_URL to the database of the deployed service',
+      '',
+    ],
   ])('refuses %j, without quoting a key', async (args, message, DATABASE_URL = keys.url) => {
     const { status, stdout, stderr } = await keys.runWith({ DATABASE_URL }, ...args);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -170,16 +227,28 @@ test.each([
   expect(parseDuration('--grace', text, { orZero: true })).toBe(ms);
 });
 
-test.each(['', '0', '0d', '5', 'd', '1.5h', '-1d', '3 weeks', '1D', '1d\n'])('a lifetime is not %j', (text) => {
-  expect(() => parseDuration('--expires', text)).toThrow(/^--expires: ".*" is not a duration such as 90d, 12h or 30m$/);
-});
+test.each(['', '0', '0d', '5', 'd', '1.5h', '-1d', '3 weeks', '1D', '1d\n'])(
+  'a lifetime is not %j',
+  (text) => {
+    expect(() => parseDuration('--expires', text)).toThrow(
+      /^--expires: ".*" is not a duration such as 90d, 12h or 30m$/,
+    );
+  },
+);
 
-test.each(['36501d', '876001h', '5215w', `${'9'.repeat(400)}d`])('a lifetime of %s is too long', (text) => {
-  expect(() => parseDuration('--expires', text)).toThrow(`--expires: ${text} is too long: at most 36500d`);
-});
+test.each(['36501d', '876001h', '5215w', `${'9'.repeat(400)}d`])(
+  'a lifetime of %s is too long',
+  (text) => {
+    expect(() => parseDuration('--expires', text)).toThrow(
+      `--expires: ${text} is too long: at most 36500d`,
+    );
+  },
+);
 
 test('a name has 1 to 200 characters, without control characters', () => {
   expect(parseKeyName('🙂'.repeat(200))).toBe('🙂'.repeat(200));
-  expect(() => parseKeyName('🙂'.repeat(201))).toThrow('--name: has 201 characters: expected 1 to 200');
+  expect(() => parseKeyName('🙂'.repeat(201))).toThrow(
+    '--name: has 201 characters: expected 1 to 200',
+  );
   expect(() => parseKeyName('a\nb')).toThrow('--name: has control characters, such as line breaks');
 });

@@ -12,15 +12,22 @@ test('migrate applies each migration once, even when several run at the same tim
   expect(applied).toContain('0001_initial.sql'); // the server has its role already, as a second database's has
   expect(new Set(applied).size).toBe(applied.length);
   expect(await migrate(url)).toEqual([]);
-  const recorded = await query<{ name: string }>(url, 'select name from schema_migrations order by name');
+  const recorded = await query<{ name: string }>(
+    url,
+    'select name from schema_migrations order by name',
+  );
   expect(recorded.map(({ name }) => name)).toEqual(applied);
 });
 
 test('migrate names the session that blocks it', async () => {
   const database = await createEmptyDatabase();
   await withConnection(database, async (other) => {
-    const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid, pg_advisory_lock(0x53524553)');
-    await expect(migrate(database)).rejects.toThrow(`by a lock of process ${rows[0]?.pid} (role postgres, since `);
+    const { rows } = await other.query<{ pid: number }>(
+      'select pg_backend_pid() as pid, pg_advisory_lock(0x53524553)',
+    );
+    await expect(migrate(database)).rejects.toThrow(
+      `by a lock of process ${rows[0]?.pid} (role postgres, since `,
+    );
   });
 });
 
@@ -29,27 +36,42 @@ describe('DATABASE_URL', () => {
     ['mysql://me:secret@host/db', /not a Postgres URL/],
     ['postgres://me:a/secret@host/db', /special characters .* must be escaped: \/ as %2F/],
     ['postgres://me:1?secret@host/db', /must be escaped/],
-    ['postgresql://survey_export_worker:secret@host/db', /is the Worker's role; use the owner's URL$/],
+    [
+      'postgresql://survey_export_worker:secret@host/db',
+      /is the Worker's role; use the owner's URL$/,
+    ],
     [
       'postgres://me:secret@127.0.0.1:1/db',
       /Cannot connect to Postgres 127\.0\.0\.1:1\/db .*ECONNREFUSED.*; check the host/,
     ],
-    ['"postgres://me:secret@host/db"', /not a Postgres URL: expected postgres:\/\/.*, without quotes around it$/],
+    [
+      '"postgres://me:secret@host/db"',
+      /not a Postgres URL: expected postgres:\/\/.*, without quotes around it$/,
+    ],
     ['postgres://me:secret@host:five/db', /the port must be a number from 1 to 65535$/],
     [
       'postgres://me:secret@no-such-host.invalid/db',
       /Cannot connect to Postgres no-such-host\.invalid\/db .*; check the host/,
     ],
-    ['postgres://me:secret@host/db?sslmode=verify-full&sslrootcert=/secre', /^DATABASE_URL: ENOENT: .* '\/secre'$/],
+    [
+      'postgres://me:secret@host/db?sslmode=verify-full&sslrootcert=/secre',
+      /^DATABASE_URL: ENOENT: .* '\/secre'$/,
+    ],
   ])('%s is refused with a reason, but without the password', async (invalid, reason) => {
-    const error: unknown = await openDatabase({ DATABASE_URL: invalid }).catch((thrown: unknown) => thrown);
+    const error: unknown = await openDatabase({ DATABASE_URL: invalid }).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ name: 'UserError', message: expect.stringMatching(reason) });
     expect(String(error)).not.toContain('secret');
   });
 
   test.each([
     ['a wrong password', { password: 'secret' }, /password authentication failed .*; check/],
-    ['a missing database', { pathname: '/no' }, /"no" does not exist; create it, or check its name/],
+    [
+      'a missing database',
+      { pathname: '/no' },
+      /"no" does not exist; create it, or check its name/,
+    ],
   ])('with %s is refused with a reason', async (_, change, reason) => {
     const { href } = Object.assign(new URL(url), change);
     await expect(openDatabase({ DATABASE_URL: href })).rejects.toThrow(reason);
@@ -58,30 +80,46 @@ describe('DATABASE_URL', () => {
   test('without a password ends the command with a reason', async () => {
     const { href } = Object.assign(new URL(url), { password: '' });
     // The server ends a connection that does not log in after a minute.
-    const { outcome } = startTool('migrate.ts', [], { DATABASE_URL: href }, undefined, undefined, 30_000);
+    const { outcome } = startTool(
+      'migrate.ts',
+      [],
+      { DATABASE_URL: href },
+      undefined,
+      undefined,
+      30_000,
+    );
     const { status, stderr } = await outcome;
     expect(status).toBe(1); // rather than keep the process running with the open connection
     expect(stderr).toMatch(/the server requires a password, and the URL has none/);
   });
 
-  test.each([' ', '\n'])('may begin or end with %j, and need not name its database', async (space) => {
-    const database = await openDatabase({
-      DATABASE_URL: `${space}${url.replace('postgres:', 'POSTGRES:')}${space}`,
-    });
-    expect(database.url).toBe(url);
-    const name = new URL(url).username;
-    for (const pathname of ['', '/']) {
-      const short = Object.assign(new URL(url), { pathname });
-      expect((await openDatabase({ DATABASE_URL: short.href })).description).toBe(`Postgres ${short.host}/${name}`);
-    }
-  });
+  test.each([' ', '\n'])(
+    'may begin or end with %j, and need not name its database',
+    async (space) => {
+      const database = await openDatabase({
+        DATABASE_URL: `${space}${url.replace('postgres:', 'POSTGRES:')}${space}`,
+      });
+      expect(database.url).toBe(url);
+      const name = new URL(url).username;
+      for (const pathname of ['', '/']) {
+        const short = Object.assign(new URL(url), { pathname });
+        expect((await openDatabase({ DATABASE_URL: short.href })).description).toBe(
+          `Postgres ${short.host}/${name}`,
+        );
+      }
+    },
+  );
 
   test.each(['prefer', 'require', 'verify-ca'])('with sslmode=%s means verify-full', (mode) => {
-    expect(postgresUrl(`postgres://me:p@host/db?sslmode=${mode}`).search).toBe('?sslmode=verify-full');
+    expect(postgresUrl(`postgres://me:p@host/db?sslmode=${mode}`).search).toBe(
+      '?sslmode=verify-full',
+    );
   });
 
   test('with sslmode=require requires TLS, without a warning', async () => {
-    const { status, stderr } = await startTool('migrate.ts', [], { DATABASE_URL: `${url}?sslmode=require` }).outcome;
+    const { status, stderr } = await startTool('migrate.ts', [], {
+      DATABASE_URL: `${url}?sslmode=require`,
+    }).outcome;
     expect(status).toBe(1);
     expect(stderr).toMatch(/^Cannot connect to .*: The server does not support SSL connections\n$/);
   });

@@ -1,6 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +27,10 @@ const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), awai
 /** Whom the first test runs as; undefined for this process's own user. */
 const user = isReachable ? await serverUser() : undefined;
 
-/** A DATA_DIR that the first test creates, and whose server each test stops: creating a database takes a second. */
+/**
+ * A DATA_DIR that the first test creates, and whose server each test stops: creating a database
+ * takes a second.
+ */
 const shared = join(await newFolder(), 'shared data ü');
 let folder: string;
 let dataDir: string;
@@ -29,7 +40,8 @@ beforeEach(async () => {
 });
 
 const lockFile = (folderOfData: string) => join(folderOfData, 'postgres/postmaster.pid');
-const postmasterPid = (folderOfData: string) => Number.parseInt(readFileSync(lockFile(folderOfData), 'utf8'), 10);
+const postmasterPid = (folderOfData: string) =>
+  Number.parseInt(readFileSync(lockFile(folderOfData), 'utf8'), 10);
 
 /** Starts the server from another process, which stops it when it is killed. */
 async function startElsewhere(DATA_DIR: string, as?: OsUser) {
@@ -39,7 +51,11 @@ async function startElsewhere(DATA_DIR: string, as?: OsUser) {
     const database = await startEmbedded(process.argv[1]).catch(({ message }) => ({ url: message }));
     process.stdout.write(database.url);`;
   const args = ['--input-type=module', '--eval', script, DATA_DIR];
-  const child = spawn(process.execPath, args, { ...as, cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, args, {
+    ...as,
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [printed] = (await once(child.stdout, 'data')) as [Buffer];
   return {
@@ -53,7 +69,8 @@ async function startElsewhere(DATA_DIR: string, as?: OsUser) {
 
 describe('the embedded database', () => {
   test('is created once, by an ordinary user, and has one server, if two processes start it at the same time', async () => {
-    mkdirSync(join(shared, 'postgres.new-4194304'), { recursive: true, mode: 0o755 }); // above every process id
+    // above every process id
+    mkdirSync(join(shared, 'postgres.new-4194304'), { recursive: true, mode: 0o755 });
     if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, shared]);
     const both = await Promise.all([startElsewhere(shared, user), startElsewhere(shared, user)]);
     const message = `${shared} is in use by Postgres (process ${postmasterPid(shared)}): stop its npm start, or set DATA_DIR`;
@@ -61,10 +78,15 @@ describe('the embedded database', () => {
       expect.stringContaining(message),
       expect.stringMatching(/^postgres:/),
     ]);
-    expect(readdirSync(shared)).toEqual(['postgres']); // without what was left by one that was killed
+    // without what was left by one that was killed
+    expect(readdirSync(shared)).toEqual(['postgres']);
     expect(statSync(shared).mode & 0o777).toBe(0o755); // it was not empty, so it may be shared
-    expect(statSync(join(shared, 'postgres'))).toMatchObject({ uid: user?.uid ?? process.getuid?.() });
-    expect(execFileSync('find', [join(shared, 'postgres'), '-perm', '/077'], { encoding: 'utf8' })).toBe('');
+    expect(statSync(join(shared, 'postgres'))).toMatchObject({
+      uid: user?.uid ?? process.getuid?.(),
+    });
+    expect(
+      execFileSync('find', [join(shared, 'postgres'), '-perm', '/077'], { encoding: 'utf8' }),
+    ).toBe('');
     await both.find(({ printed }) => printed.startsWith('postgres:'))?.kill();
   });
 
@@ -76,14 +98,23 @@ describe('the embedded database', () => {
          current_setting('full_page_writes') as pages, current_setting('server_encoding') as encoding,
          (select string_agg(x, '' order by x) from unnest(array['ä', 'b', 'B', '🐘']) x) as sorted`,
     );
-    expect(settings).toEqual({ fsync: 'on', commit: 'on', pages: 'on', encoding: 'UTF8', sorted: 'Bbä🐘' });
+    expect(settings).toEqual({
+      fsync: 'on',
+      commit: 'on',
+      pages: 'on',
+      encoding: 'UTF8',
+      sorted: 'Bbä🐘',
+    });
     const guess = Object.assign(new URL(database.url), { password: 'guess' });
     await expect(query(guess.href, 'select')).rejects.toMatchObject({ code: '28P01' });
   });
 
   test('waits for another server that has only begun to start', async () => {
     writeFileSync(lockFile(shared), '');
-    const [database] = await Promise.all([startEmbedded(shared), sleep(1000).then(() => rm(lockFile(shared)))]);
+    const [database] = await Promise.all([
+      startEmbedded(shared),
+      sleep(1000).then(() => rm(lockFile(shared))),
+    ]);
     expect(database.url).toMatch(/^postgres:/);
     await database[Symbol.asyncDispose]();
   });
@@ -95,10 +126,14 @@ describe('the embedded database', () => {
     await expect(open()).rejects.toMatchObject(refusal);
     const database = await startEmbedded(shared);
     const file = readFileSync(lockFile(shared), 'utf8');
-    expect(await open()).toEqual({ url: database.url, description: `embedded Postgres in ${shared}` });
+    expect(await open()).toEqual({
+      url: database.url,
+      description: `embedded Postgres in ${shared}`,
+    });
     await database[Symbol.asyncDispose]();
     await expect(open()).rejects.toMatchObject(refusal);
-    // A crash leaves the file. Another process may have been given the process id, but not the port.
+    // A crash leaves the file. Another process may have been given the process id, but not the
+    // port.
     for (const left of [file, file.replace(/^\d+/, String(process.pid))]) {
       writeFileSync(lockFile(shared), left);
       await expect(open()).rejects.toMatchObject(refusal);
@@ -116,7 +151,9 @@ describe('the embedded database', () => {
     await sleep(1_000);
     process.kill(postmaster, 'SIGCONT');
     await using database = await started;
-    expect(await query(database.url, 'select count(*)::int from survivors')).toEqual([{ count: 1000 }]);
+    expect(await query(database.url, 'select count(*)::int from survivors')).toEqual([
+      { count: 1000 },
+    ]);
   });
 
   test('is stopped without a checkpoint if it takes too long to stop, and can be started again', async () => {
@@ -126,7 +163,8 @@ describe('the embedded database', () => {
     await client.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const pid = rows[0]?.pid ?? 0;
-    process.kill(pid, 'SIGSTOP'); // a fast shutdown waits for it for ever, an immediate one for five seconds
+    // a fast shutdown waits for it for ever, an immediate one for five seconds
+    process.kill(pid, 'SIGSTOP');
     await database[Symbol.asyncDispose]();
     expect(existsSync(lockFile(shared))).toBe(false);
 
@@ -139,7 +177,8 @@ describe('the embedded database', () => {
 describe('DATA_DIR', () => {
   const databaseFiles = (files: Record<string, string>) => () => {
     mkdirSync(join(dataDir, 'postgres'), { recursive: true });
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(dataDir, 'postgres', name), text);
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(join(dataDir, 'postgres', name), text);
   };
 
   test.each([
@@ -153,32 +192,52 @@ describe('DATA_DIR', () => {
       databaseFiles({ PG_VERSION: '17\n', 'superuser-password': 'p' }),
       /database of Postgres 17, .* brings Postgres 18: move .* away/,
     ],
-    ['with something else', databaseFiles({}), /not a database of this version of the service: move .* away/],
+    [
+      'with something else',
+      databaseFiles({}),
+      /not a database of this version of the service: move .* away/,
+    ],
     ['that is a file', () => writeFileSync(dataDir, ''), /data ü is a file: set DATA_DIR/],
-    ['in a folder that does not exist', () => (dataDir = join(folder, 'no', 'data')), /does not exist: create it/],
-    ['in a file', () => (writeFileSync(join(folder, 'f'), ''), (dataDir = join(folder, 'f/data'))), /does not exist/],
+    [
+      'in a folder that does not exist',
+      () => (dataDir = join(folder, 'no', 'data')),
+      /does not exist: create it/,
+    ],
+    [
+      'in a file',
+      () => (writeFileSync(join(folder, 'f'), ''), (dataDir = join(folder, 'f/data'))),
+      /does not exist/,
+    ],
   ])('%s is refused with one sentence', async (_, prepare, message) => {
     prepare();
     const error = { name: 'UserError', message: expect.stringMatching(message) };
     await expect(startEmbedded(dataDir)).rejects.toMatchObject(error);
   });
 
-  test.runIf(isRoot)('that only root can enter gets a link to a folder of the server’s user', async () => {
-    mkdirSync(dataDir, { mode: 0o700 });
-    chmodSync(folder, 0o700);
-    await using database = await startEmbedded(dataDir);
-    const target = await readlink(join(dataDir, 'postgres'));
-    onTestFinished(() => rm(target, { recursive: true, force: true }));
-    expect(statSync(dataDir)).toMatchObject({ uid: 0 });
-    const mode = expect.toSatisfy((all: number) => (all & 0o777) === 0o700);
-    expect(statSync(target)).toMatchObject({ ...(await serverUser()), mode });
-    expect(await openDatabase({ DATA_DIR: dataDir })).toMatchObject({ url: database.url });
-  });
+  test.runIf(isRoot)(
+    'that only root can enter gets a link to a folder of the server’s user',
+    async () => {
+      mkdirSync(dataDir, { mode: 0o700 });
+      chmodSync(folder, 0o700);
+      await using database = await startEmbedded(dataDir);
+      const target = await readlink(join(dataDir, 'postgres'));
+      onTestFinished(() => rm(target, { recursive: true, force: true }));
+      expect(statSync(dataDir)).toMatchObject({ uid: 0 });
+      const mode = expect.toSatisfy((all: number) => (all & 0o777) === 0o700);
+      expect(statSync(target)).toMatchObject({ ...(await serverUser()), mode });
+      expect(await openDatabase({ DATA_DIR: dataDir })).toMatchObject({ url: database.url });
+    },
+  );
 
-  test.runIf(!isRoot || isReachable)('that an ordinary user may not create is refused with one sentence', async () => {
-    chmodSync(folder, 0o555);
-    const { printed } = await startElsewhere(dataDir, user);
-    expect(printed).toBe(`${dataDir} cannot be written to by this user: set DATA_DIR to another folder`);
-    chmodSync(folder, 0o755);
-  });
+  test.runIf(!isRoot || isReachable)(
+    'that an ordinary user may not create is refused with one sentence',
+    async () => {
+      chmodSync(folder, 0o555);
+      const { printed } = await startElsewhere(dataDir, user);
+      expect(printed).toBe(
+        `${dataDir} cannot be written to by this user: set DATA_DIR to another folder`,
+      );
+      chmodSync(folder, 0o755);
+    },
+  );
 });

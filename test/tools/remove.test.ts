@@ -32,7 +32,10 @@ describe('npm run db:remove', () => {
     const forms = csvOf([formRow({ survey_name: 'A', surveyid: otherAccount })]);
     const responses = csvOf([responseRow({ userid: '1', surveyid: otherAccount })]);
     await loadFiles(url, folder, { email: 'bob@example.org', forms, responses });
-    await query(url, `insert into survey_settings (surveyid) values ('${formId}'), ('${otherSurvey}')`);
+    await query(
+      url,
+      `insert into survey_settings (surveyid) values ('${formId}'), ('${otherSurvey}')`,
+    );
   });
 
   const run = (options: Record<string, string>, ...args: string[]) => {
@@ -40,7 +43,9 @@ describe('npm run db:remove', () => {
     return runHere('remove.ts', [...Object.entries(all).flat(), ...args], { DATABASE_URL: url });
   };
   const rows = async (table: string, columns: string) =>
-    (await query(url, `select ${columns} from ${table} order by 1`)).map((row) => Object.values(row).join(' '));
+    (await query(url, `select ${columns} from ${table} order by 1`)).map((row) =>
+      Object.values(row).join(' '),
+    );
 
   test('shows what it would delete, and with --yes deletes that and nothing from other surveys and accounts', async () => {
     const report = (verb: string) =>
@@ -83,7 +88,10 @@ describe('npm run db:remove', () => {
       const removed = run({}, '--yes');
       await untilBlocked(url);
       await other.query('commit');
-      expect(await removed).toMatchObject({ status: 0, stdout: expect.stringContaining('deleted 4 responses of 3 ') });
+      expect(await removed).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining('deleted 4 responses of 3 '),
+      });
     });
   });
 

@@ -37,7 +37,8 @@ async function followAdvice(database: string, command: () => Promise<unknown>): 
       await command();
       return statements;
     } catch (error) {
-      const [, statement] = /owner, or run "(.*)" as a user who may\.$/.exec(messageOf(error)) ?? [];
+      const [, statement] =
+        /owner, or run "(.*)" as a user who may\.$/.exec(messageOf(error)) ?? [];
       if (statement === undefined || statements.includes(statement)) throw error;
       await query(database, statement);
       statements.push(statement);
@@ -49,14 +50,19 @@ async function followAdvice(database: string, command: () => Promise<unknown>): 
 test('on an empty database, a command that fails leaves no table and no role', async () => {
   const empty = await postgres.createDatabase();
   const schema = async () => [
-    await query(empty, `select relname from pg_class where relnamespace = 'public'::regnamespace order by 1`),
+    await query(
+      empty,
+      `select relname from pg_class where relnamespace = 'public'::regnamespace order by 1`,
+    ),
     await query(empty, 'select rolname, rolpassword from pg_authid order by 1'),
   ];
   const before = await schema();
   const bad = csvOf([responseRow(), responseRow({ surveyid: 'abc' })]);
   const noForms = 'surveyid,shortcode,survey_name,version,survey_created,metadata\n';
   await expect(loadFiles(empty, folder, { responses: bad })).rejects.toThrow('line 3: surveyid');
-  await expect(loadFiles(empty, folder, { forms: noForms })).rejects.toThrow('line 2: surveyid: "3f1c6c5e');
+  await expect(loadFiles(empty, folder, { forms: noForms })).rejects.toThrow(
+    'line 2: surveyid: "3f1c6c5e',
+  );
   await expect(issueKey(empty, { email: EMAIL, name: 'key' })).rejects.toThrow(
     '"npm run db:import" creates one with its data, --create-account one without.',
   );
@@ -72,8 +78,14 @@ describe('a user who lacks a right is told which, by the command that needs it:'
       `use the URL of the tables' owner, or run "grant create on schema public to reader" as a user who may.\n`;
     const env = { DATABASE_URL: reader, PORT: String(await freePort()) };
     const refusal = { status: 1, stdout: '' };
-    expect(await runHere('migrate.ts', [], env)).toEqual({ ...refusal, stderr: stderrOf('npm run db:migrate') });
-    expect(await startTool('start.ts', [], env).outcome).toEqual({ ...refusal, stderr: stderrOf('npm start') });
+    expect(await runHere('migrate.ts', [], env)).toEqual({
+      ...refusal,
+      stderr: stderrOf('npm run db:migrate'),
+    });
+    expect(await startTool('start.ts', [], env).outcome).toEqual({
+      ...refusal,
+      stderr: stderrOf('npm start'),
+    });
     expect(await followAdvice(empty, () => migrate(reader))).toEqual([
       'grant create on schema public to reader',
       'alter role reader createrole',
@@ -82,7 +94,12 @@ describe('a user who lacks a right is told which, by the command that needs it:'
   });
 
   test.each([
-    ['it may not use', 'stranger', 'revoke usage on schema public from public', '"\\$user", public'],
+    [
+      'it may not use',
+      'stranger',
+      'revoke usage on schema public from public',
+      '"\\$user", public',
+    ],
     ['do not exist', 'owner', 'alter role owner set search_path = survey_export', 'survey_export'],
   ])('which schemas of the search_path %s', async (_, name, sql, path) => {
     const empty = await postgres.createDatabase();
@@ -102,7 +119,10 @@ describe('a user who lacks a right is told which, by the command that needs it:'
     const tenant = await createUser(database, 'tenant');
     await query(database, `delete from schema_migrations where name like '0002%'`);
     await query(database, 'drop index responses_by_participant');
-    await query(database, 'grant all on schema public to tenant; grant all on all tables in schema public to tenant');
+    await query(
+      database,
+      'grant all on schema public to tenant; grant all on all tables in schema public to tenant',
+    );
     await expect(migrate(tenant)).rejects.toThrow(
       /^The database user tenant lacks a right \(must be owner of table responses\), which .* needs: use the URL of the tables' owner\.$/,
     );
@@ -132,7 +152,11 @@ describe('a user who gets what the errors advise can', () => {
   });
 
   test.each<[string, (user: string) => Promise<unknown>, string]>([
-    ['list_keys', (user) => listKeys(user, EMAIL), 'select users, select api_keys, select api_key_uses'],
+    [
+      'list_keys',
+      (user) => listKeys(user, EMAIL),
+      'select users, select api_keys, select api_key_uses',
+    ],
     [
       'issue_key',
       (user) => issueKey(user, { email: 'new@example.org', createAccount: true, name: 'key' }),

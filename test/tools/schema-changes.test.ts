@@ -25,7 +25,10 @@ describe('on a database that has an older schema', async () => {
   const url = await createOlder();
   const { forms, responses } = await writeFiles(folder);
   // A command that wrote something, even if it rolled that back, would fail with another error.
-  await query(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
+  await query(
+    url,
+    `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`,
+  );
 
   // Commands that read, or change what is stored, but never the schema.
   test.each<[string, string, string[]]>([
@@ -41,7 +44,9 @@ describe('on a database that has an older schema', async () => {
   ])('npm run %s writes nothing and names db:migrate', async (_, tool, args) => {
     const { status, stdout, stderr } = await runHere(tool, args, { DATABASE_URL: url });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/lacks migrations, from 0008_\w+\.sql on: run "npm run db:migrate" first\.\n$/);
+    expect(stderr).toMatch(
+      /lacks migrations, from 0008_\w+\.sql on: run "npm run db:migrate" first\.\n$/,
+    );
   });
 
   test('deploy --check writes nothing and names db:migrate', async () => {
@@ -83,7 +88,9 @@ describe('on a database that has migrations of a newer version', async () => {
   ])('%s %j is refused', async (tool, args) => {
     const { status, stdout, stderr } = await runHere(tool, args, { DATABASE_URL: url });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain('The database has migrations of a newer version of this service (9999_next.sql): use');
+    expect(stderr).toContain(
+      'The database has migrations of a newer version of this service (9999_next.sql): use',
+    );
     expect(await query(url, 'select from users')).toEqual([]);
   });
 

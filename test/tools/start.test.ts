@@ -35,11 +35,20 @@ async function prepareFolder(): Promise<void> {
 const run = (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) =>
   startTool('start.ts', args, { PORT: String(port), DATA_DIR: dataDir, ...env });
 
-/** Command lines of the running processes of this test's service. Those that watch over others end a moment after them. */
+/**
+ * Command lines of the running processes of this test's service. Those that watch over others end a
+ * moment after them.
+ */
 const processes = () =>
-  commandLines().filter((line) => line.includes(dataDir) || line.includes(`entry=127.0.0.1:${port}`));
+  commandLines().filter(
+    (line) => line.includes(dataDir) || line.includes(`entry=127.0.0.1:${port}`),
+  );
 
-const get = (path: string, key?: string, init: Omit<RequestInit, 'headers'> & { headers?: object } = {}) =>
+const get = (
+  path: string,
+  key?: string,
+  init: Omit<RequestInit, 'headers'> & { headers?: object } = {},
+) =>
   fetch(`http://127.0.0.1:${port}${path}`, {
     ...init,
     // workerd closes the connection after a request whose body the Worker has not read
@@ -49,7 +58,8 @@ const get = (path: string, key?: string, init: Omit<RequestInit, 'headers'> & { 
 /** Requests a list of surveys. @returns the status */
 const use = async (key: string | undefined) => (await get('/api/v1/surveys', key)).status;
 
-// A start takes seconds, so these tests share one DATA_DIR and run in order: each continues where the previous one ended.
+// A start takes seconds, so these tests share one DATA_DIR and run in order: each continues where
+// the previous one ended.
 describe('npm start', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let key: string | undefined;
@@ -74,7 +84,8 @@ describe('npm start', () => {
     expect(response.status).toBe(200);
     expect((await response.text()).split('\n').length).toBeGreaterThan(1000);
     expect(await use(key)).toBe(200); // now the key is in the cache
-    const [, page = '', docs = ''] = /^\nPage {2}(http.*)\n.*\nDocs {2}(http.*)$/m.exec(service.printed) ?? [];
+    const [, page = '', docs = ''] =
+      /^\nPage {2}(http.*)\n.*\nDocs {2}(http.*)$/m.exec(service.printed) ?? [];
     for (const address of [page, docs, `${docs}/`]) {
       const { status, headers } = await fetch(address);
       expect([status, headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -82,7 +93,10 @@ describe('npm start', () => {
   });
 
   test('refuses its DATA_DIR to another npm start or npm run dev', async () => {
-    const postmaster = Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
+    const postmaster = Number.parseInt(
+      readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'),
+      10,
+    );
     const stderr = `${dataDir} is in use by Postgres (process ${postmaster}): stop its npm start, or set DATA_DIR to another folder\n`;
     expect(await run(['--watch']).outcome).toEqual({ status: 1, stdout: '', stderr });
   });
@@ -99,14 +113,18 @@ describe('npm start', () => {
     const old = await issueKey(url, { email: 'demo@example.org', name: 'old' });
     expect(await use(old.key)).toBe(200);
     expect(await use(old.key)).toBe(200); // from the cache
-    const rotation = startTool('keys.ts', ['rotate', old.id, '--grace', '0'], { DATA_DIR: dataDir });
+    const rotation = startTool('keys.ts', ['rotate', old.id, '--grace', '0'], {
+      DATA_DIR: dataDir,
+    });
     const { stdout } = await rotation.outcome;
     expect(await use(old.key)).toBe(401);
     expect(await use(stdout.trim())).toBe(200);
   });
 
   const portsOf = (name: string) =>
-    listeningPorts(processTree(service.pid).flatMap((found) => (found.name === name ? [found.pid] : [])));
+    listeningPorts(
+      processTree(service.pid).flatMap((found) => (found.name === name ? [found.pid] : [])),
+    );
 
   test('shows another user of the machine no tools of wrangler on the API’s port', async () => {
     const explorer = '/cdn-cgi/local/explorer';
@@ -114,8 +132,14 @@ describe('npm start', () => {
       get(explorer),
       get(`${explorer}/api/storage/kv/namespaces`),
       get(`${explorer}/api/storage/kv/namespaces/${NAMESPACE}/keys`),
-      get(`${explorer}/api/storage/kv/namespaces/${NAMESPACE}/values/x`, '', { method: 'PUT', body: 'x' }),
-      get(`${explorer}/api/local/observability/query`, '', { method: 'POST', body: '{"query":"select * from spans"}' }),
+      get(`${explorer}/api/storage/kv/namespaces/${NAMESPACE}/values/x`, '', {
+        method: 'PUT',
+        body: 'x',
+      }),
+      get(`${explorer}/api/local/observability/query`, '', {
+        method: 'POST',
+        body: '{"query":"select * from spans"}',
+      }),
       get('/cdn-cgi/local/scheduled'),
       get('/cdn-cgi/local/email', '', { method: 'POST' }),
     ]);
@@ -125,37 +149,55 @@ describe('npm start', () => {
     expect((await get('/cdn-cgi/local/platform-proxy', '', { headers })).status).toBe(401);
   });
 
-  test.runIf(isLinux)('has no inspector or other port that accepts anything without a password', async () => {
-    expect(portsOf('workerd')).toEqual([port]);
-    expect(portsOf('postgres')).toHaveLength(1);
-    expect(commandLines().join()).not.toContain('survey_export_worker:'); // the Worker's DATABASE_URL
-    const all = listeningPorts(processTree(service.pid).map(({ pid }) => pid));
-    const others = all.filter((found) => ![port, ...portsOf('postgres')].includes(found));
-    expect(others).toHaveLength(2); // the gateway and miniflare's own
-    const headers = {
-      Authorization: `Bearer ${'0'.repeat(48)}`,
-      'MF-Loopback-Secret': '0'.repeat(64),
-      'Neon-Connection-String': 'postgres://postgres:postgres@h.i/postgres',
-    };
-    const requests = ['GET /', 'GET /json/list', 'GET /core/public-url', 'GET /cdn-cgi/local/explorer', 'POST /sql'];
-    for (const request of requests) {
-      const [method = '', path = ''] = request.split(' ');
-      const responses = others.map((other) => fetch(`http://127.0.0.1:${other}${path}`, { method, headers }));
-      const statuses = (await Promise.all(responses)).map(({ status }) => status);
-      expect({ request, statuses: statuses.toSorted((a, b) => a - b) }).toEqual({ request, statuses: [401, 403] });
-    }
-  });
+  test.runIf(isLinux)(
+    'has no inspector or other port that accepts anything without a password',
+    async () => {
+      expect(portsOf('workerd')).toEqual([port]);
+      expect(portsOf('postgres')).toHaveLength(1);
+      expect(commandLines().join()).not.toContain('survey_export_worker:'); // the Worker's DATABASE_URL
+      const all = listeningPorts(processTree(service.pid).map(({ pid }) => pid));
+      const others = all.filter((found) => ![port, ...portsOf('postgres')].includes(found));
+      expect(others).toHaveLength(2); // the gateway and miniflare's own
+      const headers = {
+        Authorization: `Bearer ${'0'.repeat(48)}`,
+        'MF-Loopback-Secret': '0'.repeat(64),
+        'Neon-Connection-String': 'postgres://postgres:postgres@h.i/postgres',
+      };
+      const requests = [
+        'GET /',
+        'GET /json/list',
+        'GET /core/public-url',
+        'GET /cdn-cgi/local/explorer',
+        'POST /sql',
+      ];
+      for (const request of requests) {
+        const [method = '', path = ''] = request.split(' ');
+        const responses = others.map((other) =>
+          fetch(`http://127.0.0.1:${other}${path}`, { method, headers }),
+        );
+        const statuses = (await Promise.all(responses)).map(({ status }) => status);
+        expect({ request, statuses: statuses.toSorted((a, b) => a - b) }).toEqual({
+          request,
+          statuses: [401, 403],
+        });
+      }
+    },
+  );
 
   test.runIf(isLinux && isRoot)('has no file that another user can read', () => {
     const open = processTree(service.pid).flatMap(({ pid }) => openFiles(pid));
-    const written = execFileSync('find', [dataDir, '-type', 'f'], { encoding: 'utf8' }).trim().split('\n');
+    const written = execFileSync('find', [dataDir, '-type', 'f'], { encoding: 'utf8' })
+      .trim()
+      .split('\n');
     const files = [...new Set([...written, ...open.filter((path) => path.startsWith(tmpdir()))])];
     expect(files).toContain(join(dataDir, 'demo.json'));
     expect(files.join()).toContain('/kv/v3/kv/');
     const readable = [join(dataDir, 'demo.json'), join(dataDir, 'kv/v3/kv'), '-perm', '/077'];
     expect(execFileSync('find', readable, { encoding: 'utf8' })).toBe('');
     const script = 'for path; do cat "$path" >/dev/null 2>&1 && echo "$path"; done; true';
-    expect(execFileSync('/bin/sh', ['-c', script, 'sh', ...files], { ...STRANGER, encoding: 'utf8' })).toBe('');
+    expect(
+      execFileSync('/bin/sh', ['-c', script, 'sh', ...files], { ...STRANGER, encoding: 'utf8' }),
+    ).toBe('');
   });
 
   test('leaves no process when it is killed', async () => {
@@ -170,7 +212,8 @@ describe('npm start', () => {
       env: { ...process.env, DATABASE_URL: '', PORT: String(port), DATA_DIR: dataDir },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const ended = once(npm, 'close'); // all of them write to the same pipe, which closes after the last one has ended
+    // all of them write to the same pipe, which closes after the last one has ended
+    const ended = once(npm, 'close');
     let printed = '';
     npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
     await expect.poll(() => printed, { timeout: 100_000 }).toContain('Ctrl-C');
@@ -179,7 +222,8 @@ describe('npm start', () => {
     npm.kill('SIGKILL');
     await ended;
     await expect.poll(processes).toEqual([]);
-    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false); // the database was shut down
+    // the database was shut down
+    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
   });
 });
 
@@ -190,10 +234,13 @@ describe('npm start on a new DATA_DIR', () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port: databasePort } = silent.address() as AddressInfo;
-    const { child, outcome } = run([], { DATABASE_URL: `postgres://u:p@127.0.0.1:${databasePort}/d` });
+    const { child, outcome } = run([], {
+      DATABASE_URL: `postgres://u:p@127.0.0.1:${databasePort}/d`,
+    });
     await once(silent, 'connection');
     child.kill('SIGTERM');
-    expect(await outcome).toEqual({ status: 0, stdout: '', stderr: '' }); // status 1 if it missed its deadline
+    // status 1 if it missed its deadline
+    expect(await outcome).toEqual({ status: 0, stdout: '', stderr: '' });
     silent.close();
   });
 
@@ -204,24 +251,38 @@ describe('npm start on a new DATA_DIR', () => {
     await expect.poll(isBeingCreated).toBe(true);
     child.kill('SIGTERM');
     expect(await outcome).toMatchObject({ status: 0, stdout: '', stderr: '' });
-    expect(existsSync(join(dataDir, 'postgres'))).toBe(false); // it did not wait until the database was created
+    // it did not wait until the database was created
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
     await expect.poll(processes).toEqual([]);
   });
 
   test('uses DATABASE_URL instead, without demo data, and ends with an error, and with all it started, when workerd ends', async () => {
     const { url } = await startDatabase();
-    const service = await startService({ PORT: String(port), DATA_DIR: dataDir, DATABASE_URL: url });
+    const service = await startService({
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      DATABASE_URL: url,
+    });
     expect(service.key).toBeUndefined();
-    expect(service.printed).toContain('\nRole  survey_export_worker, with SET ROLE in a login of postgres\n');
-    expect(service.printed).toContain('\nnpm run keys -- issue --email you@example.org --create-account\n');
-    const { key } = await issueKey(url, { email: 'you@example.org', createAccount: true, name: 'key' });
+    expect(service.printed).toContain(
+      '\nRole  survey_export_worker, with SET ROLE in a login of postgres\n',
+    );
+    expect(service.printed).toContain(
+      '\nnpm run keys -- issue --email you@example.org --create-account\n',
+    );
+    const { key } = await issueKey(url, {
+      email: 'you@example.org',
+      createAccount: true,
+      name: 'key',
+    });
     const [, surveys = ''] = /^curl .*'(http:[^']+)'$/m.exec(service.printed) ?? [];
     const response = await fetch(surveys, { headers: { Authorization: `Bearer ${key}` } });
     expect([response.status, await response.text()]).toEqual([200, '[]']);
     const workerd = processTree(service.pid).find(({ name }) => name === 'workerd');
     expect(await service.stop('SIGKILL', workerd?.pid)).toEqual({
       status: 1,
-      stderr: 'workerd has ended: SIGKILL\nthe Worker has ended unexpectedly: see the messages above\n',
+      stderr:
+        'workerd has ended: SIGKILL\nthe Worker has ended unexpectedly: see the messages above\n',
     });
     await expect.poll(processes).toEqual([]);
   });

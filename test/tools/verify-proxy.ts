@@ -38,15 +38,24 @@ export interface Fault {
 /** Headers of a connection. The proxy sends each body in one piece, and HTTP/2 has none of them. */
 const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding'];
 
-/** A proxy in front of a service, with one fault at a time, until this process ends. It speaks HTTP/1.1 and, without TLS, HTTP/2. */
+/**
+ * A proxy in front of a service, with one fault at a time, until this process ends. It speaks
+ * HTTP/1.1 and, without TLS, HTTP/2.
+ */
 export async function startProxy(target: string) {
   let fault: Fault = {};
 
   /** @param breakOff called after the body of a response that is broken */
-  async function pass(request: IncomingMessage, response: ServerResponse, breakOff: () => void): Promise<void> {
+  async function pass(
+    request: IncomingMessage,
+    response: ServerResponse,
+    breakOff: () => void,
+  ): Promise<void> {
     const { method = '' } = request;
     const url = new URL(request.url ?? '', target);
-    const given = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !name.startsWith(':')));
+    const given = Object.fromEntries(
+      Object.entries(request.headers).filter(([name]) => !name.startsWith(':')),
+    );
     const sent = { method, url, headers: { ...given, host: url.host } };
     fault.onRequest?.(sent);
     const [upstream] = (await once(forward(url, sent).end(), 'response')) as [IncomingMessage];
@@ -66,7 +75,11 @@ export async function startProxy(target: string) {
   // The types of its requests and responses differ from those of HTTP/1.1 in what is not used here.
   const http2 = createHttp2Server((request, response) => {
     const breakOff = () => response.stream.close(constants.NGHTTP2_CANCEL);
-    void pass(request as unknown as IncomingMessage, response as unknown as ServerResponse, breakOff);
+    void pass(
+      request as unknown as IncomingMessage,
+      response as unknown as ServerResponse,
+      breakOff,
+    );
   });
   const server = createTcpServer((socket) => {
     socket.on('error', () => {});

@@ -21,7 +21,9 @@ const OTHER_EMAIL = 'other@example.org';
 
 /** Between the Worker and its database. */
 let database: FaultProxy;
-const stack = await startStack({ startProxy: async (endpoint) => (database = await startFaultProxy(endpoint)).url });
+const stack = await startStack({
+  startProxy: async (endpoint) => (database = await startFaultProxy(endpoint)).url,
+});
 const { origin, databaseUrl } = stack.address;
 await storeSurveys();
 const { key } = await issueKey(databaseUrl, { email: EMAIL, name: 'key' });
@@ -33,8 +35,8 @@ afterAll(async () => {
 });
 
 /**
- * Stores a survey of two form versions, one of fewer responses, one without any, and one of another account. The last response to the
- * first one is too recent to be counted.
+ * Stores a survey of two form versions, one of fewer responses, one without any, and one of another
+ * account. The last response to the first one is too recent to be counted.
  */
 async function storeSurveys(): Promise<void> {
   await query(databaseUrl, `insert into users (email) values ($1), ($2)`, [EMAIL, OTHER_EMAIL]);
@@ -59,11 +61,16 @@ async function storeSurveys(): Promise<void> {
 
 const ACCEPTED = 'the key is accepted';
 const COUNTED = "the account's surveys are listed and counted";
-const ABORTS = ['over HTTP/1.1', 'over HTTP/2', 'with gzip'].map((how) => `an aborted transfer is visible ${how}`);
+const ABORTS = ['over HTTP/1.1', 'over HTTP/2', 'with gzip'].map(
+  (how) => `an aborted transfer is visible ${how}`,
+);
 const REVOKED = 'a revoked key is refused within 5 minutes';
 const CSV = 'the CSV file has as many responses as were counted';
 
-/** Changes the responses that match a pattern such as `GET /healthz 200`, with a query after the path and an encoding at the end. */
+/**
+ * Changes the responses that match a pattern such as `GET /healthz 200`, with a query after the
+ * path and an encoding at the end.
+ */
 const on = (pattern: RegExp, change: (exchange: Exchange) => void): Fault => ({
   onResponse(exchange) {
     const { sent, status, headers } = exchange;
@@ -81,7 +88,9 @@ function edit(exchange: Exchange, how: (text: string) => string): void {
 
 /** Replaces text in a file. */
 const replaced = (file: string, from: string | RegExp, to: string) =>
-  on(new RegExp(`^GET .*/responses/${file}\\?.* 200$`), (exchange) => edit(exchange, (text) => text.replace(from, to)));
+  on(new RegExp(`^GET .*/responses/${file}\\?.* 200$`), (exchange) =>
+    edit(exchange, (text) => text.replace(from, to)),
+  );
 
 /** The CSV file that is read as a whole, without compression. */
 const WHOLE_CSV = /^GET .*\/csv\?(?!.*after=).* 200$/;
@@ -106,7 +115,10 @@ const inAborted = (how: (exchange: Exchange) => void): Fault => ({
   },
 });
 
-/** Keys that the service refuses at once when they are revoked, so that the test does not wait for its cache. */
+/**
+ * Keys that the service refuses at once when they are revoked, so that the test does not wait for
+ * its cache.
+ */
 class UncachedKeys extends IssuedKeys {
   override async revoke(issued: IssuedKey): Promise<void> {
     await super.revoke(issued);
@@ -120,15 +132,19 @@ async function verifyProxy(options: VerifyOptions, names?: readonly string[]) {
   return await verify(proxy.origin, { key, otherKey, issuedKeys, ...options }, names);
 }
 
-const issued = async () => (await listKeys(databaseUrl, EMAIL)).filter(({ name }) => name === 'npm run verify');
+const issued = async () =>
+  (await listKeys(databaseUrl, EMAIL)).filter(({ name }) => name === 'npm run verify');
 
 test('everything holds for the service', async () => {
   const lines: string[] = [];
   proxy.inject(inAborted((exchange) => (exchange.isBroken = true)));
   const results = await verifyProxy({ log: (line) => lines.push(line) });
   const names = Object.keys(CHECKS);
-  expect(results.map(({ name, outcome }) => [name, outcome])).toEqual(names.map((name) => [name, 'holds']));
-  expect(lines.filter((line) => line.startsWith('holds'))).toHaveLength(names.length); // a hint follows if queries take long
+  expect(results.map(({ name, outcome }) => [name, outcome])).toEqual(
+    names.map((name) => [name, 'holds']),
+  );
+  // a hint follows if queries take long
+  expect(lines.filter((line) => line.startsWith('holds'))).toHaveLength(names.length);
   const printed = lines.join('\n');
   expect(printed).toMatch(/no cf-placement; \d+ ms without a query, \d+ ms with one$/m);
   expect(printed).toContain(`reading the 601 responses of "${SURVEY}"`); // not 110,000
@@ -137,8 +153,18 @@ test('everything holds for the service', async () => {
 });
 
 test('everything holds for a limited key, and the keys that are issued have its limits', async () => {
-  const limits: KeyLimits = { v: 1, shortcodes: ['form'], metadata: ['page'], pageid: false, secret: 'ab'.repeat(32) };
-  const { key: limited, limits: shown } = await issueKey(databaseUrl, { email: EMAIL, name: 'limited', limits });
+  const limits: KeyLimits = {
+    v: 1,
+    shortcodes: ['form'],
+    metadata: ['page'],
+    pageid: false,
+    secret: 'ab'.repeat(32),
+  };
+  const { key: limited, limits: shown } = await issueKey(databaseUrl, {
+    email: EMAIL,
+    name: 'limited',
+    limits,
+  });
   proxy.inject(inAborted((exchange) => (exchange.isBroken = true)));
   const before = (await issued()).length;
   const results = await verifyProxy({ key: limited });
@@ -150,7 +176,9 @@ test('everything holds for a limited key, and the keys that are issued have its 
 
 test('the placement is named, and a database that is far from it', async () => {
   proxy.inject(on(/^/, ({ headers }) => (headers['cf-placement'] = 'remote-FRA')));
-  database.inject(({ query: text }) => (text.includes('translation_conf') ? sleep(500) : undefined)); // the list of surveys
+  database.inject(({ query: text }) =>
+    text.includes('translation_conf') ? sleep(500) : undefined,
+  ); // the list of surveys
   const [, placement] = await verifyProxy({}, [ACCEPTED, 'placement and round trips are measured']);
   database.inject();
   expect(placement?.details).toMatch(
@@ -166,7 +194,9 @@ test('a database that wakes up is waited for, and named', async () => {
   });
   proxy.inject(asleep);
   const [health] = await verify(proxy.origin);
-  expect(health?.details).toMatch(/^after [\d,]+ ms, then [\d,]+ ms: a cold start, or a suspended database$/);
+  expect(health?.details).toMatch(
+    /^after [\d,]+ ms, then [\d,]+ ms: a cold start, or a suspended database$/,
+  );
 });
 
 test('a survey that is sent before the key expires is too small to test aborted transfers', async () => {
@@ -184,7 +214,10 @@ const otherAnswers = (from: string, to: string): Case => [
   replaced('ndjson', from, to),
 ];
 
-/** Faults by the statement that fails. Without the first three statements, most others are not tested. */
+/**
+ * Faults by the statement that fails. Without the first three statements, most others are not
+ * tested.
+ */
 const FAULTS: Readonly<Record<string, readonly Case[]>> = {
   [ACCEPTED]: [
     [
@@ -195,7 +228,9 @@ const FAULTS: Readonly<Record<string, readonly Case[]>> = {
       }),
     ],
   ],
-  [COUNTED]: [['X-Total-Count is "missing"', on(/^HEAD/, ({ headers }) => delete headers['x-total-count'])]],
+  [COUNTED]: [
+    ['X-Total-Count is "missing"', on(/^HEAD/, ({ headers }) => delete headers['x-total-count'])],
+  ],
   [CSV]: [
     [
       'the CSV file: 601 responses, but 602 were counted',
@@ -211,13 +246,18 @@ const FAULTS: Readonly<Record<string, readonly Case[]>> = {
     ],
     [
       'terminated: ',
-      on(WHOLE_CSV, (exchange) => Object.assign(exchange, { body: exchange.body.subarray(0, 50_000), isBroken: true })),
+      on(WHOLE_CSV, (exchange) =>
+        Object.assign(exchange, { body: exchange.body.subarray(0, 50_000), isBroken: true }),
+      ),
     ],
   ],
   'the service reaches its database': [
     [
       '/healthz redirects to https://export.example.org/healthz: is --url the final address?',
-      on(/\/healthz/, ({ headers }) => (headers['location'] = 'https://export.example.org/healthz')),
+      on(
+        /\/healthz/,
+        ({ headers }) => (headers['location'] = 'https://export.example.org/healthz'),
+      ),
     ],
   ],
   'without a valid key, the status is 401': [
@@ -236,7 +276,10 @@ const FAULTS: Readonly<Record<string, readonly Case[]>> = {
   "neither key sees the other account's surveys": [
     ...['/responses', '/responses/csv'].map((path): Case => [
       `/api/v1${path}: status: 200, expected 500 no_resp`,
-      withKey(otherKey, (url) => url.pathname.endsWith(path) && url.searchParams.get('survey') === 'foreign'),
+      withKey(
+        otherKey,
+        (url) => url.pathname.endsWith(path) && url.searchParams.get('survey') === 'foreign',
+      ),
     ]),
     ['both keys list "', withKey(key, (url) => url.pathname.endsWith('/surveys'))],
   ],
@@ -246,7 +289,10 @@ const FAULTS: Readonly<Record<string, readonly Case[]>> = {
     otherAnswers('"pageid":null', '"pageid":""'),
   ],
   'with gzip, the CSV file has the same bytes': [
-    ['Content-Encoding: null, expected "gzip"', { onRequest: ({ headers }) => delete headers['accept-encoding'] }],
+    [
+      'Content-Encoding: null, expected "gzip"',
+      { onRequest: ({ headers }) => delete headers['accept-encoding'] },
+    ],
     [
       'the bytes with gzip are not those without',
       on(/ gzip$/, (exchange) => edit(exchange, (text) => text.replace('Ndiyo', 'Hapana'))),
@@ -259,47 +305,79 @@ const FAULTS: Readonly<Record<string, readonly Case[]>> = {
     ],
   ],
   'the workbook is complete': [
-    ['not a complete workbook: ', on(/\/xlsx/, (exchange) => (exchange.body = exchange.body.subarray(0, -100)))],
+    [
+      'not a complete workbook: ',
+      on(/\/xlsx/, (exchange) => (exchange.body = exchange.body.subarray(0, -100))),
+    ],
     [
       'the rows of the workbook: 201, expected 602',
-      { onRequest: ({ url }) => url.pathname.endsWith('/xlsx') && url.searchParams.set('question_ref', 'age') },
+      {
+        onRequest: ({ url }) =>
+          url.pathname.endsWith('/xlsx') && url.searchParams.set('question_ref', 'age'),
+      },
     ],
   ],
   'summary and codebook count the same responses': [
-    ['the summary: 600 responses, but 601 were counted', replaced('summary', '"responses":601', '"responses":600')],
-    ['the codebook: 600 responses, but 601 were counted', replaced('questions', '"responses":201', '"responses":200')],
+    [
+      'the summary: 600 responses, but 601 were counted',
+      replaced('summary', '"responses":601', '"responses":600'),
+    ],
+    [
+      'the codebook: 600 responses, but 601 were counted',
+      replaced('questions', '"responses":201', '"responses":200'),
+    ],
   ],
   'the digests match the CSV file and the form data': [
-    ['digest of 2026-03-01T00:00:00.000Z: {', replaced('digests', /(?<="start".*?"digest":")[\da-f]{2}/, 'xx')],
+    [
+      'digest of 2026-03-01T00:00:00.000Z: {',
+      replaced('digests', /(?<="start".*?"digest":")[\da-f]{2}/, 'xx'),
+    ],
   ],
 };
 
-const cases = Object.entries(FAULTS).flatMap(([name, faults]) => faults.map((fault) => [name, ...fault] as const));
+const cases = Object.entries(FAULTS).flatMap(([name, faults]) =>
+  faults.map((fault) => [name, ...fault] as const),
+);
 
 test.each(cases)('"%s" fails: %s', async (name, message, fault) => {
   proxy.inject(fault);
-  const results = await verifyProxy({ surveyName: SURVEY }, [...new Set([ACCEPTED, COUNTED, CSV, name])]);
+  const results = await verifyProxy({ surveyName: SURVEY }, [
+    ...new Set([ACCEPTED, COUNTED, CSV, name]),
+  ]);
   const details = expect.stringContaining(message) as string;
-  expect(results.filter(({ outcome }) => outcome === 'FAILS')).toEqual([{ name, outcome: 'FAILS', details }]);
+  expect(results.filter(({ outcome }) => outcome === 'FAILS')).toEqual([
+    { name, outcome: 'FAILS', details },
+  ]);
 });
 
 test.each<[string, (exchange: Exchange) => void]>([
   ['like complete ones', () => {}],
-  ['with what is not gzip', (exchange) => (exchange.body = Buffer.concat([exchange.body, Buffer.alloc(1000, 'x')]))],
-])('aborted transfers that end %s fail, and so does a revoked key that is accepted', async (_, end) => {
-  proxy.inject({
-    ...inAborted(end),
-    onRequest({ method, url, headers }) {
-      if (method === 'HEAD' && url.pathname.endsWith('/key')) headers['authorization'] = `Bearer ${key}`;
-    },
-  });
-  const results = await verifyProxy({ revocationMs: 0 }, [ACCEPTED, COUNTED, ...ABORTS, REVOKED]);
-  const expected = /^an aborted transfer ended like a complete one, after \d+ of 110000 responses$/;
-  const revoked = /^HEAD \/api\/v1\/key: status 200 \d+ s after the key was revoked$/;
-  expect(results.slice(2).map(({ outcome, details }) => [outcome, details])).toEqual(
-    [...ABORTS.map(() => expected), revoked].map((details) => ['FAILS', expect.stringMatching(details)]),
-  );
-});
+  [
+    'with what is not gzip',
+    (exchange) => (exchange.body = Buffer.concat([exchange.body, Buffer.alloc(1000, 'x')])),
+  ],
+])(
+  'aborted transfers that end %s fail, and so does a revoked key that is accepted',
+  async (_, end) => {
+    proxy.inject({
+      ...inAborted(end),
+      onRequest({ method, url, headers }) {
+        if (method === 'HEAD' && url.pathname.endsWith('/key'))
+          headers['authorization'] = `Bearer ${key}`;
+      },
+    });
+    const results = await verifyProxy({ revocationMs: 0 }, [ACCEPTED, COUNTED, ...ABORTS, REVOKED]);
+    const expected =
+      /^an aborted transfer ended like a complete one, after \d+ of 110000 responses$/;
+    const revoked = /^HEAD \/api\/v1\/key: status 200 \d+ s after the key was revoked$/;
+    expect(results.slice(2).map(({ outcome, details }) => [outcome, details])).toEqual(
+      [...ABORTS.map(() => expected), revoked].map((details) => [
+        'FAILS',
+        expect.stringMatching(details),
+      ]),
+    );
+  },
+);
 
 describe('npm run verify', () => {
   const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
@@ -316,7 +394,9 @@ describe('npm run verify', () => {
     const { status, stdout } = await run(['--url', origin, '--key', generateApiKey()]).outcome;
     expect(status).toBe(1);
     expect(stdout).toMatch(/^FAILS {7}the key is accepted/m);
-    expect(stdout).toMatch(/^ {14}the service refuses the key: is it complete, and was it issued for this service\?$/m);
+    expect(stdout).toMatch(
+      /^ {14}the service refuses the key: is it complete, and was it issued for this service\?$/m,
+    );
     expect(stdout).toMatch(/\nholds: 2, FAILS: 1, not tested: 15\.\n$/);
   });
 
@@ -331,7 +411,8 @@ describe('npm run verify', () => {
     expect(status).toBe(1);
     expect(stderr).toMatch(/^interrupted$/m);
     expect((await issued()).filter(({ revoked }) => revoked === null)).toEqual([]);
-    for (const name of Object.keys(CHECKS).slice(0, -4)) expect(stdout).toContain(`\nholds       ${name} `);
+    for (const name of Object.keys(CHECKS).slice(0, -4))
+      expect(stdout).toContain(`\nholds       ${name} `);
     expect(stdout).not.toContain(key);
   });
 });
@@ -345,6 +426,8 @@ test('a service that cannot be reached fails', async () => {
 test('an unknown survey fails', async () => {
   const surveyName = randomUUID();
   const [, listed] = await verify(origin, { key, surveyName }, [ACCEPTED, COUNTED]);
-  const details = expect.stringContaining(`--survey: the account has no survey "${surveyName}", only `) as string;
+  const details = expect.stringContaining(
+    `--survey: the account has no survey "${surveyName}", only `,
+  ) as string;
   expect(listed).toMatchObject({ outcome: 'FAILS', details });
 });

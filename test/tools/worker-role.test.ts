@@ -17,13 +17,14 @@ const newUrl = async (url: string) => {
   const { user: username, password } = await withConnection(url, setWorkerPassword);
   return Object.assign(new URL(url), { username, password }).href;
 };
-const userOf = async (url: string) => (await query<{ user: string }>(url, 'select current_user as user'))[0]?.user;
+const userOf = async (url: string) =>
+  (await query<{ user: string }>(url, 'select current_user as user'))[0]?.user;
 
 const postgres = await startPostgres();
 afterAll(() => postgres.stop());
 
-// Neon refuses a transaction that leaves a role without a password, or that gives one a hashed password:
-// https://github.com/neondatabase/neon/blob/main/pgxn/neon/neon_ddl_handler.c
+// Neon refuses a transaction that leaves a role without a password, or that gives one a hashed
+// password: https://github.com/neondatabase/neon/blob/main/pgxn/neon/neon_ddl_handler.c
 test('an owner who is no superuser, as on Neon, gives the role a password, in plain text, whenever a transaction ends', async () => {
   await query(postgres.url, `create role neon_owner login createrole createdb password 'owner'`);
   await query(postgres.url, 'create database neondb owner neon_owner');
@@ -36,7 +37,9 @@ test('an owner who is no superuser, as on Neon, gives the role a password, in pl
   await withConnection(url, async (client) => {
     const sent = vi.spyOn(client, 'query');
     await setWorkerPassword(client);
-    expect(sent.mock.calls).toEqual([[expect.stringMatching(/^alter role \w+ password '[\w-]{32}'$/)]]);
+    expect(sent.mock.calls).toEqual([
+      [expect.stringMatching(/^alter role \w+ password '[\w-]{32}'$/)],
+    ]);
   });
   const first = await newUrl(url);
   expect(await userOf(first)).toBe(WORKER_ROLE);
@@ -66,8 +69,13 @@ describe('npm run deploy checks a database, and', async () => {
     await migrate(url);
     expect(await databaseProblems(url)).toEqual([]);
     await query(url, `delete from schema_migrations where name like '0002%'`);
-    expect(await databaseProblems(url)).toEqual([expect.stringMatching(/lacks the migrations 0002_[\w.]+;/)]);
-    await query(url, `insert into schema_migrations (name) values ('0002_responses_by_participant.sql')`);
+    expect(await databaseProblems(url)).toEqual([
+      expect.stringMatching(/lacks the migrations 0002_[\w.]+;/),
+    ]);
+    await query(
+      url,
+      `insert into schema_migrations (name) values ('0002_responses_by_participant.sql')`,
+    );
   });
 
   test('lets the role read only some columns of a table', async () => {
@@ -108,7 +116,8 @@ describe('npm run deploy checks a database, and', async () => {
         writable,
       ].map((problem) => expect.stringContaining(`The role ${WORKER_ROLE} ${problem}`)),
     );
-    for (const [, statement = ''] of problems.join('\n').matchAll(/; run "(.*)"$/gm)) await query(url, statement);
+    for (const [, statement = ''] of problems.join('\n').matchAll(/; run "(.*)"$/gm))
+      await query(url, statement);
     expect(await databaseProblems(url)).toEqual([expect.stringContaining(writable)]);
     for (const right of ['delete on surveys', 'update (last_used) on api_keys'])
       await query(url, `revoke ${right} from ${WORKER_ROLE}`);
@@ -125,8 +134,15 @@ describe('npm run deploy checks a database, and', async () => {
   test('names what a migration was not allowed to set, because another user had created the role', async () => {
     await query(url, `create role other_tenant login password 'p'`);
     await query(url, 'create database tenants owner other_tenant');
-    const tenant = Object.assign(new URL(url), { username: 'other_tenant', password: 'p', pathname: '/tenants' }).href;
-    await query(url, `alter role ${WORKER_ROLE} reset all; revoke pg_write_all_data from ${WORKER_ROLE}`);
+    const tenant = Object.assign(new URL(url), {
+      username: 'other_tenant',
+      password: 'p',
+      pathname: '/tenants',
+    }).href;
+    await query(
+      url,
+      `alter role ${WORKER_ROLE} reset all; revoke pg_write_all_data from ${WORKER_ROLE}`,
+    );
     await migrate(tenant);
     expect(await databaseProblems(tenant)).toEqual(
       [
@@ -149,7 +165,9 @@ describe('npm run deploy checks a gateway, and', async () => {
   const guard = await startFaultProxy(gateway.url);
   guard.inject((exchange) => exchange.reply(302, '', { location: gateway.url }));
   const stopped = await startFaultProxy(gateway.url);
-  stopped.inject((exchange) => exchange.reply(502, '<html>\r\n<h1>502 Bad Gateway</h1>\r\n</html>\r\n'));
+  stopped.inject((exchange) =>
+    exchange.reply(502, '<html>\r\n<h1>502 Bad Gateway</h1>\r\n</html>\r\n'),
+  );
   afterAll(() => Promise.all([gateway, unreachable, guard, stopped].map((one) => one.close())));
 
   test.each([
@@ -160,18 +178,43 @@ describe('npm run deploy checks a gateway, and', async () => {
       { databaseUrl: new URL('/other', url).href },
       ['/sql with 400 invalid connection string'],
     ],
-    ['names a token that is refused', { headers: '{"Authorization":"Bearer secret"}' }, ['/sql with 401 expected']],
-    ['quotes no headers', { headers: '{"a b":"secret"}' }, ['SQL_ENDPOINT_HEADERS must be a JSON object']],
-    ['follows no redirect', { endpoint: guard.url }, ['/healthz with 302; SQL_ENDPOINT_HEADERS are not accepted (']],
-    ['quotes no page of a proxy', { endpoint: stopped.url }, ['/healthz with 502 (see "503" in docs/runbook.md)']],
-    ['names a database that it cannot reach', { endpoint: unreachable.url }, ['with 503 Postgres cannot be reached']],
+    [
+      'names a token that is refused',
+      { headers: '{"Authorization":"Bearer secret"}' },
+      ['/sql with 401 expected'],
+    ],
+    [
+      'quotes no headers',
+      { headers: '{"a b":"secret"}' },
+      ['SQL_ENDPOINT_HEADERS must be a JSON object'],
+    ],
+    [
+      'follows no redirect',
+      { endpoint: guard.url },
+      ['/healthz with 302; SQL_ENDPOINT_HEADERS are not accepted ('],
+    ],
+    [
+      'quotes no page of a proxy',
+      { endpoint: stopped.url },
+      ['/healthz with 502 (see "503" in docs/runbook.md)'],
+    ],
+    [
+      'names a database that it cannot reach',
+      { endpoint: unreachable.url },
+      ['with 503 Postgres cannot be reached'],
+    ],
     [
       'names a URL without a gateway',
       { endpoint: `${gateway.url}/sql` },
       ['with 400 expected POST /sql or GET /healthz'],
     ],
   ])('%s', async (_, change, texts) => {
-    const { endpoint, headers, databaseUrl } = { endpoint: gateway.url, headers: HEADERS, databaseUrl: url, ...change };
+    const { endpoint, headers, databaseUrl } = {
+      endpoint: gateway.url,
+      headers: HEADERS,
+      databaseUrl: url,
+      ...change,
+    };
     const problems = await gatewayProblems(endpoint, headers, databaseUrl);
     expect(problems).toEqual(texts.map((text) => expect.stringContaining(text) as string));
     expect(problems.join()).not.toContain('secret');
@@ -196,11 +239,14 @@ describe('npm run db:worker-url', () => {
     const url = await postgres.createDatabase();
     const other = await postgres.createDatabase();
     for (const database of [url, other]) await migrate(database);
-    const { status, stdout, stderr } = await startTool('worker-url.ts', [], { DATABASE_URL: url }).outcome;
+    const { status, stdout, stderr } = await startTool('worker-url.ts', [], { DATABASE_URL: url })
+      .outcome;
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^postgresql:\S+\n$/)]);
     expect(await userOf(stdout.trim())).toBe('survey_export_worker');
     const name = new URL(other).pathname.slice(1);
-    expect(stderr).toContain(`holds for every database of this server, also for ${name}, which the role can read.`);
+    expect(stderr).toContain(
+      `holds for every database of this server, also for ${name}, which the role can read.`,
+    );
   });
 
   test('is refused to a user who may not change the role, and npm start names the grant', async () => {
@@ -211,7 +257,9 @@ describe('npm run db:worker-url', () => {
     await expect(newUrl(tenant)).rejects.toThrow(
       'The user of DATABASE_URL may not change the role survey_export_worker',
     );
-    await expect(chooseLogin(tenant, { isEmbedded: false })).rejects.toThrow('GRANT survey_export_worker TO "tenant";');
+    await expect(chooseLogin(tenant, { isEmbedded: false })).rejects.toThrow(
+      'GRANT survey_export_worker TO "tenant";',
+    );
   });
 });
 
@@ -236,13 +284,25 @@ test.each([true, false])(
 );
 
 test('the Worker connects to the pooler of a Neon host, and commands to the host itself, with TLS', () => {
-  for (const region of ['us-east-2.aws.neon.tech', 'c-2.eu-central-1.aws.neon.tech', 'eastus2.azure.neon.tech']) {
-    const [direct, pooled] = [`ep-cool-bird-a1b2c3.${region}`, `ep-cool-bird-a1b2c3-pooler.${region}`];
-    for (const host of [direct, pooled]) expect([directHost(host), pooledHost(host)]).toEqual([direct, pooled]);
-    expect(postgresUrl(`postgres://u:p%40@${pooled}/db?sslmode=require&channel_binding=require`).href).toBe(
-      `postgres://u:p%40@${direct}/db?sslmode=verify-full&channel_binding=require`,
-    );
+  for (const region of [
+    'us-east-2.aws.neon.tech',
+    'c-2.eu-central-1.aws.neon.tech',
+    'eastus2.azure.neon.tech',
+  ]) {
+    const [direct, pooled] = [
+      `ep-cool-bird-a1b2c3.${region}`,
+      `ep-cool-bird-a1b2c3-pooler.${region}`,
+    ];
+    for (const host of [direct, pooled])
+      expect([directHost(host), pooledHost(host)]).toEqual([direct, pooled]);
+    expect(
+      postgresUrl(`postgres://u:p%40@${pooled}/db?sslmode=require&channel_binding=require`).href,
+    ).toBe(`postgres://u:p%40@${direct}/db?sslmode=verify-full&channel_binding=require`);
   }
-  for (const host of ['db.example.org', 'ep-x.example.org', 'ep-x-pooler.eu.aws.neon.tech.example.org'])
+  for (const host of [
+    'db.example.org',
+    'ep-x.example.org',
+    'ep-x-pooler.eu.aws.neon.tech.example.org',
+  ])
     expect([directHost(host), pooledHost(host)]).toEqual([host, host]);
 });

@@ -13,13 +13,20 @@ import {
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 test('generated keys are unique, end with the CRC-32 of the rest, and are stored as a prefix and their SHA-256', async () => {
-  const keys = [generateApiKey, generateLimitedApiKey].flatMap((generate) => Array.from({ length: 500 }, generate));
+  const keys = [generateApiKey, generateLimitedApiKey].flatMap((generate) =>
+    Array.from({ length: 500 }, generate),
+  );
   expect(new Set(keys).size).toBe(1000);
   expect(keys.filter(isLimitedApiKey)).toHaveLength(500);
   for (const key of keys) {
-    expect(key).toMatch(isLimitedApiKey(key) ? /^sresl_[0-9A-Za-z]{49}$/ : /^sres_[0-9A-Za-z]{49}$/);
+    expect(key).toMatch(
+      isLimitedApiKey(key) ? /^sresl_[0-9A-Za-z]{49}$/ : /^sres_[0-9A-Za-z]{49}$/,
+    );
     expect(isWellFormedApiKey(key)).toBe(true);
-    const checksum = Array.from(key.slice(-6)).reduce((sum, digit) => 62 * sum + DIGITS.indexOf(digit), 0);
+    const checksum = Array.from(key.slice(-6)).reduce(
+      (sum, digit) => 62 * sum + DIGITS.indexOf(digit),
+      0,
+    );
     expect(checksum).toBe(crc32(key.slice(0, -6)));
     expect(apiKeyPrefix(key)).toBe(key.slice(0, key.indexOf('_') + 5));
     expect(await hashApiKey(key)).toBe(createHash('sha256').update(key).digest('hex'));
@@ -28,7 +35,9 @@ test('generated keys are unique, end with the CRC-32 of the rest, and are stored
 
 test('a key is malformed if any one character is changed, or it is followed by a line feed', () => {
   const key = generateApiKey();
-  const change = (at: number) => key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1);
-  for (let at = 0; at < key.length; at++) expect(isWellFormedApiKey(change(at)), `at ${at}`).toBe(false);
+  const change = (at: number) =>
+    key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1);
+  for (let at = 0; at < key.length; at++)
+    expect(isWellFormedApiKey(change(at)), `at ${at}`).toBe(false);
   expect(isWellFormedApiKey(`${key}\n`)).toBe(false);
 });

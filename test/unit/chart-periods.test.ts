@@ -9,11 +9,25 @@ test.each([
   ['1980-12-31', '2026-01-01', 'year', '1980', '2026', 47],
   ['1726-12-31', '2026-01-01', 'decade', '10 years from 1720', '10 years from 2020', 31],
   ['0001-01-02', '9999-01-01', 'century', '100 years from 0', '100 years from 9900', 100],
-] as const)('the chart from %s to %s has a bar for each %s', (first, last, expected, from, to, bars) => {
-  const { unit, periods } = toPeriods([first, last].map((day, i) => ({ day, participants: 1 + i, responses: 2 + i })));
-  expect([unit, periods.length]).toEqual([expected, bars]);
-  expect([periods[0], periods.at(-1)].map((period) => chart[unit].of(period?.start ?? ''))).toEqual([from, to]);
-  expect(periods.map(({ responses }) => responses)).toEqual([2, ...Array<number>(bars - 2).fill(0), 3]);
-  const dayAfter = (day = '') => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
-  expect(periods.slice(0, -1).map(({ end }) => dayAfter(end))).toEqual(periods.slice(1).map(({ start }) => start));
-});
+] as const)(
+  'the chart from %s to %s has a bar for each %s',
+  (first, last, expected, from, to, bars) => {
+    const { unit, periods } = toPeriods(
+      [first, last].map((day, i) => ({ day, participants: 1 + i, responses: 2 + i })),
+    );
+    expect([unit, periods.length]).toEqual([expected, bars]);
+    expect(
+      [periods[0], periods.at(-1)].map((period) => chart[unit].of(period?.start ?? '')),
+    ).toEqual([from, to]);
+    expect(periods.map(({ responses }) => responses)).toEqual([
+      2,
+      ...Array<number>(bars - 2).fill(0),
+      3,
+    ]);
+    const dayAfter = (day = '') =>
+      new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+    expect(periods.slice(0, -1).map(({ end }) => dayAfter(end))).toEqual(
+      periods.slice(1).map(({ start }) => start),
+    );
+  },
+);

@@ -4,7 +4,11 @@ import { curlFor } from '../../site/shared/curl.ts';
 
 test.each([
   ['a quote', "It's", "survey=It's"],
-  ['a control character, which a terminal could obey', '\u001b[2J\u009bm', 'survey=%1B%5B2J%C2%9Bm'],
+  [
+    'a control character, which a terminal could obey',
+    '\u001b[2J\u009bm',
+    'survey=%1B%5B2J%C2%9Bm',
+  ],
   ['a character that reverses the text', 'a\u202eb', 'survey=a%E2%80%AEb'],
 ])('the curl command passes a name with %s', (_, name, argument) => {
   const pairs: [string, string][] = [['survey', name]];

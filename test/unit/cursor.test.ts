@@ -23,13 +23,23 @@ test('a token is URL-safe, and decodes to its cursor', () => {
 
 describe('a token of the older format', () => {
   test('is split at its first two commas only', () => {
-    const time = fc.constantFrom('2026-09-30 00:00:00', '2026-03-01 00:03:43.1', '2024-02-29 23:59:59.999999');
+    const time = fc.constantFrom(
+      '2026-09-30 00:00:00',
+      '2026-03-01 00:03:43.1',
+      '2024-02-29 23:59:59.999999',
+    );
     const withoutComma = pgText.filter((text) => !text.includes(','));
     fc.assert(
-      fc.property(time, fc.constantFrom('+00', '+00:00'), withoutComma, pgText, (at, zone, userid, questionRef) => {
-        const token = base64(`${at}${zone},${userid},${questionRef}`);
-        expect(decodeCursor(token)).toEqual({ timestamp: `${at}Z`, userid, questionRef });
-      }),
+      fc.property(
+        time,
+        fc.constantFrom('+00', '+00:00'),
+        withoutComma,
+        pgText,
+        (at, zone, userid, questionRef) => {
+          const token = base64(`${at}${zone},${userid},${questionRef}`);
+          expect(decodeCursor(token)).toEqual({ timestamp: `${at}Z`, userid, questionRef });
+        },
+      ),
     );
   });
 
@@ -62,7 +72,10 @@ test.each([
   ['a line feed', `${base64('2026-09-30 00:00:00+00,a,b')}\n`],
   ['too much padding', 'abc==='],
   ['an impossible length', 'abcde'],
-  ['bytes that are not UTF-8', Buffer.from('2026-09-30 00:00:00+00,\xff,b', 'latin1').toString('base64')],
+  [
+    'bytes that are not UTF-8',
+    Buffer.from('2026-09-30 00:00:00+00,\xff,b', 'latin1').toString('base64'),
+  ],
   ['JSON that is not a cursor', base64('[1,')],
 ])('%s makes no token', (_, token) => {
   expect(decodeCursor(token)).toBeUndefined();

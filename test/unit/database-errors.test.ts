@@ -34,12 +34,28 @@ describe('an error of the driver', () => {
     ['', 'connection closed', 'transient'],
     ['', 'timeout waiting for server', 'transient'],
     ['57014', 'canceling statement due to statement timeout', 'unavailable'],
-    [undefined, 'The endpoint has been disabled. Enable it using the API and retry.', 'unavailable'],
-    [undefined, 'The requested endpoint could not be found, or you have no access to it.', 'unavailable'],
+    [
+      undefined,
+      'The endpoint has been disabled. Enable it using the API and retry.',
+      'unavailable',
+    ],
+    [
+      undefined,
+      'The requested endpoint could not be found, or you have no access to it.',
+      'unavailable',
+    ],
     [undefined, `password authentication failed for user 'worker'`, 'unavailable'],
     ['28P01', 'password authentication failed for user "worker"', 'unavailable'],
-    [undefined, 'This IP address 192.0.2.1 is not allowed to connect to this endpoint.', 'unavailable'],
-    ['', 'invalid connection string (Neon-Connection-String): it names another host', 'unavailable'],
+    [
+      undefined,
+      'This IP address 192.0.2.1 is not allowed to connect to this endpoint.',
+      'unavailable',
+    ],
+    [
+      '',
+      'invalid connection string (Neon-Connection-String): it names another host',
+      'unavailable',
+    ],
     ['22P02', 'invalid input syntax for type uuid: "quota"', 'defect'],
     [undefined, 'anything else', 'defect'],
   ])('%s %s', (code, message, kind) => {
@@ -49,7 +65,11 @@ describe('an error of the driver', () => {
   test.each<[string, Error, FailureKind]>([
     ['a failed fetch', new TypeError('fetch failed'), 'transient'],
     ['a body that is not JSON', new SyntaxError('Unexpected end'), 'transient'],
-    ['too many subrequests', new Error('Too many subrequests by single Worker invocation.'), 'unavailable'],
+    [
+      'too many subrequests',
+      new Error('Too many subrequests by single Worker invocation.'),
+      'unavailable',
+    ],
   ])('%s', (_, error, kind) => {
     expect(failureOf(error).kind).toBe(kind);
     expect(failureOf(Object.assign(new NeonDbError('x'), { sourceError: error })).kind).toBe(kind);

@@ -28,25 +28,43 @@ const toCsv = csvEncoder({ columns: 7, keyColumns: KEY });
 const textOf = (encode: EncodeRows, json: string) =>
   new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(encodeJson(encode, json).data);
 
-/** Lines of objects, with the characters escaped that line splitters may take for the end of a line. */
+/**
+ * Lines of objects, with the characters escaped that line splitters may take for the end of a line.
+ */
 const naiveLines = (rows: readonly Row[]): string => rows.map(naiveLine).join('');
 function naiveLine([text, json, id, ...key]: Row): string {
   const [timestamp, userid, questionRef, surveyid] = key;
   const token = Buffer.from(JSON.stringify([1, ...key])).toString('base64url');
-  const object = JSON.stringify({ text, json: 0, id, timestamp, userid, questionRef, surveyid, token });
+  const object = JSON.stringify({
+    text,
+    json: 0,
+    id,
+    timestamp,
+    userid,
+    questionRef,
+    surveyid,
+    token,
+  });
   const line = `${object.replace('"json":0', () => `"json":${json}`)}\n`;
-  return line.replaceAll('\u0085', '\\u0085').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  return line
+    .replaceAll('\u0085', '\\u0085')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
 }
 
 const jsonText = fc.option(
   fc.oneof(
     fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value)),
-    fc.tuple(pgText, pgText).map(([name, value]) => JSON.stringify({ [name]: `${value}\u2028\u2029` })),
+    fc
+      .tuple(pgText, pgText)
+      .map(([name, value]) => JSON.stringify({ [name]: `${value}\u2028\u2029` })),
   ),
   { freq: 5 },
 );
 const userid = fc.oneof({ weight: 200, arbitrary: pgText }, fc.constant('é'.repeat(2e5)));
-const rows = fc.array(fc.tuple(pgCell, jsonText, pgText, pgText, userid, pgText, pgText), { minLength: 1 });
+const rows = fc.array(fc.tuple(pgCell, jsonText, pgText, pgText, userid, pgText, pgText), {
+  minLength: 1,
+});
 
 describe.each<[string, EncodeRows, (rows: readonly Row[]) => string]>([
   ['CSV', toCsv, naiveCsv],
@@ -72,7 +90,9 @@ describe.each<[string, EncodeRows, (rows: readonly Row[]) => string]>([
       const bytes = new TextEncoder().encode(whole);
       const end = bytes.length - 1; // the `}` after the rows
       for (let length = 0; length < end; length++) {
-        expect(() => encode(bytes.slice(0, length), 0), `truncated at ${length}`).toThrow(MalformedRowsError);
+        expect(() => encode(bytes.slice(0, length), 0), `truncated at ${length}`).toThrow(
+          MalformedRowsError,
+        );
       }
       expect(() => encodeJson(encode, whole)).not.toThrow();
     }
@@ -100,14 +120,17 @@ test('CSV does not depend on how the JSON was escaped', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 15 }).chain(rowsOf), (some) => {
       const encode = csvEncoder({ columns: some[0]?.length ?? 1, keyColumns: [] });
-      for (const json of [rowsJson(some), escapedRowsJson(some)]) expect(textOf(encode, json)).toBe(naiveCsv(some));
+      for (const json of [rowsJson(some), escapedRowsJson(some)])
+        expect(textOf(encode, json)).toBe(naiveCsv(some));
     }),
   );
 });
 
 test('CSV replaces a lone surrogate, which UTF-8 cannot encode', () => {
   const json = String.raw`[["a\ud83db","\udf89","\ud83d\ud83c\udf89","1"]]`;
-  expect(textOf(csvEncoder({ columns: 3, keyColumns: [] }), json)).toBe('a\ufffdb,\ufffd,\ufffd🎉\n');
+  expect(textOf(csvEncoder({ columns: 3, keyColumns: [] }), json)).toBe(
+    'a\ufffdb,\ufffd,\ufffd🎉\n',
+  );
 });
 
 describe('an object', () => {
@@ -130,12 +153,16 @@ describe('an object', () => {
   test('stays on one line, however its JSON was formatted', () => {
     const rowOf = (json: string): Row => ['', json, '', '', '', '', ''];
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom('\n', '\r\n'), (value, end) => {
-        const json = JSON.stringify(value, null, '\t').replaceAll('\n', end);
-        const expected = naiveLine(rowOf(json.replaceAll(/[\r\n\t]/g, ' ')));
-        for (const some of [rowsJson([rowOf(json)]), escapedRowsJson([rowOf(json)])])
-          expect(textOf(toLines, some)).toBe(expected);
-      }),
+      fc.property(
+        fc.jsonValue({ stringUnit: 'binary' }),
+        fc.constantFrom('\n', '\r\n'),
+        (value, end) => {
+          const json = JSON.stringify(value, null, '\t').replaceAll('\n', end);
+          const expected = naiveLine(rowOf(json.replaceAll(/[\r\n\t]/g, ' ')));
+          for (const some of [rowsJson([rowOf(json)]), escapedRowsJson([rowOf(json)])])
+            expect(textOf(toLines, some)).toBe(expected);
+        },
+      ),
     );
   });
 });

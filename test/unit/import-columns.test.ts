@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { formsFile, reasonForRefusal, responsesFile } from '../../tools/import/columns.ts';
 
 test.each([
-  ['surveyid', '3f1c6c5e000040008000000000000001', '"3f1c6c5e000040008000000000000001" is not a UUID'],
+  [
+    'surveyid',
+    '3f1c6c5e000040008000000000000001',
+    '"3f1c6c5e000040008000000000000001" is not a UUID',
+  ],
   ['surveyid', null, 'is empty'],
   ['parent_surveyid', 'NA', '"NA" is not a UUID (leave a null empty)'],
   ['parent_shortcode', null, 'is empty (write an empty text as "")'],
@@ -10,11 +14,19 @@ test.each([
   ['flowid', '1.6e12', '"1.6e12" is not a 64-bit integer'],
   ['flowid', ' 1', '" 1" is not a 64-bit integer'],
   ['flowid', '1.6E+12', '"1.6E+12" is a rounded number: the file was saved in a spreadsheet'],
-  ['userid', '2,00092E+15', '"2,00092E+15" is a rounded number: the file was saved in a spreadsheet'],
+  [
+    'userid',
+    '2,00092E+15',
+    '"2,00092E+15" is a rounded number: the file was saved in a spreadsheet',
+  ],
   ['pageid', '9e+14', '"9e+14" is a rounded number: the file was saved in a spreadsheet'],
   ['question_idx', '2147483648', '"2147483648" is not a 32-bit integer'],
   ['timestamp', '2026-03-01T00:03:43', '"2026-03-01T00:03:43" is not a timestamp'],
-  ['timestamp', '2026-03-01T00:03:43.1234567Z', '"2026-03-01T00:03:43.1234567Z" is not a timestamp'],
+  [
+    'timestamp',
+    '2026-03-01T00:03:43.1234567Z',
+    '"2026-03-01T00:03:43.1234567Z" is not a timestamp',
+  ],
   ['timestamp', '2026-03-01T00:03:43Z\n', '"2026-03-01T00:03:43Z\\n" is not a timestamp'],
   ['timestamp', '2026-13-01T00:00:00Z', '"2026-13-01T00:00:00Z" is not a timestamp'],
   ['timestamp', ' 2026-03-01T00:03:43Z', '" 2026-03-01T00:03:43Z" is not a timestamp'],

@@ -3,10 +3,15 @@ import { expect, test } from 'vitest';
 import { fieldsOf, recordsOf } from '../../tools/import/records.ts';
 
 /** Reads a file that arrives in pieces. @returns the line and the fields of each record */
-async function read(csv: string, pieceSize: number, delimiter = ','): Promise<[number, (string | null)[]][]> {
+async function read(
+  csv: string,
+  pieceSize: number,
+  delimiter = ',',
+): Promise<[number, (string | null)[]][]> {
   const bytes = Buffer.from(csv);
   async function* pieces(): AsyncGenerator<Buffer, void> {
-    for (let start = 0; start < bytes.length; start += pieceSize) yield bytes.subarray(start, start + pieceSize);
+    for (let start = 0; start < bytes.length; start += pieceSize)
+      yield bytes.subarray(start, start + pieceSize);
   }
   const found: [number, (string | null)[]][] = [];
   for await (const records of recordsOf(pieces()))
@@ -16,7 +21,10 @@ async function read(csv: string, pieceSize: number, delimiter = ','): Promise<[n
 
 const special = fc.constantFrom('"', ',', '\n', '\r', '\r\n', '\\.', '\uFEFF', 'é', '👩‍👩‍👧', 'x', ' ');
 const field = fc.option(fc.array(special, { maxLength: 6 }).map((parts) => parts.join('')));
-const table = fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 6 });
+const table = fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), {
+  minLength: 1,
+  maxLength: 6,
+});
 
 const quoted = (value: string | null) => (value === null ? '' : `"${value.replaceAll('"', '""')}"`);
 
@@ -31,8 +39,13 @@ test('reads the fields of each record and the line on which it starts, however t
       fc.nat(8),
       async (rows, end, isEnded, delimiter, more) => {
         const records = rows.map((row) => row.map(quoted).join(delimiter));
-        const expected = rows.map((row, i) => [[...records.slice(0, i), ''].join(end).split('\n').length, row]);
-        expect(await read(records.join(end) + (isEnded ? end : ''), 1 + more, delimiter)).toEqual(expected);
+        const expected = rows.map((row, i) => [
+          [...records.slice(0, i), ''].join(end).split('\n').length,
+          row,
+        ]);
+        expect(await read(records.join(end) + (isEnded ? end : ''), 1 + more, delimiter)).toEqual(
+          expected,
+        );
       },
     ),
     { numRuns: 500, seed: 12 },

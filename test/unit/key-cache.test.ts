@@ -7,7 +7,8 @@ import type { Database } from '../../src/db/client.ts';
 import type { Row } from '../../src/db/sql.ts';
 import { RequestStats } from '../../src/http/request-stats.ts';
 
-// Tests of what cannot be provoked in workerd and its KV: copies at other locations, lost requests, a certain order of events.
+// Tests of what cannot be provoked in workerd and its KV: copies at other locations, lost requests,
+// a certain order of events.
 
 beforeEach(() => vi.useFakeTimers({ now: Date.parse('2026-03-01T00:00:00Z') }));
 afterEach(() => {
@@ -31,11 +32,21 @@ const requestWith = (
   countFailure: async () => {},
 });
 
-const ENTRY = { v: 3, keyId: 'key id', accountId: 'account id', email: 'a@example.org', expires: null, limits: null };
+const ENTRY = {
+  v: 3,
+  keyId: 'key id',
+  accountId: 'account id',
+  email: 'a@example.org',
+  expires: null,
+  limits: null,
+};
 
 test('a location that has a copy of a KV entry notices within 30 seconds that the entry was deleted', async () => {
   let copied: number | undefined;
-  /** Reads an entry that has been deleted elsewhere: https://developers.cloudflare.com/kv/api/read-key-value-pairs/#cachettl-parameter */
+  /**
+   * Reads an entry that has been deleted elsewhere:
+   * https://developers.cloudflare.com/kv/api/read-key-value-pairs/#cachettl-parameter
+   */
   const get: KeyNamespace['get'] = async (_, { cacheTtl }) => {
     copied ??= Date.now();
     return Date.now() - copied < 1000 * cacheTtl ? { ...ENTRY, checked: copied } : null;
@@ -60,7 +71,10 @@ test('an isolate remembers its last 5,000 results while KV fails', async () => {
   expect(rows).toHaveBeenCalledTimes(5002);
 });
 
-/** The part of src/auth/middleware.ts used here, imported without its types, which need those of the Workers runtime. */
+/**
+ * The part of src/auth/middleware.ts used here, imported without its types, which need those of the
+ * Workers runtime.
+ */
 interface Middleware {
   readonly authenticate: () => MiddlewareHandler<{ Variables: Record<string, unknown> }>;
 }
@@ -73,7 +87,11 @@ test('a request checks its key every 10 s, 900 times in KV and then in the datab
   const limiter = { limit: async () => ({ success: true }) };
   const requestAbort = new AbortController();
   const variables = { db, stats: new RequestStats(), requestId: 'r', requestAbort };
-  const checked = () => [get.mock.calls.length, rows.mock.calls.length, requestAbort.signal.aborted];
+  const checked = () => [
+    get.mock.calls.length,
+    rows.mock.calls.length,
+    requestAbort.signal.aborted,
+  ];
   const app = new Hono<{ Variables: Record<string, unknown> }>()
     .use(async (c, next) => {
       for (const [name, value] of Object.entries(variables)) c.set(name, value);
@@ -112,7 +130,9 @@ test('a lookup fails for waiting requests after 20 s; the next request starts an
   const first = requestWith(() => slow.promise, { put });
   const waiting = Promise.allSettled([cache.find('hash', first)]);
   await vi.advanceTimersByTimeAsync(20_000);
-  expect(await waiting).toMatchObject([{ reason: { message: 'no result of the key lookup within 20000 ms' } }]);
+  expect(await waiting).toMatchObject([
+    { reason: { message: 'no result of the key lookup within 20000 ms' } },
+  ]);
   expect(await cache.find('hash', requestWith(notFound))).toBeUndefined();
   slow.resolve(await found());
   await vi.advanceTimersByTimeAsync(0);
@@ -123,14 +143,19 @@ test('a lookup fails for waiting requests after 20 s; the next request starts an
 describe('a KV write', () => {
   test('does not happen if KV fails to tell whether an entry still exists', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
-    const get = vi.fn<KeyNamespace['get']>(async () => ({ ...ENTRY, checked: Date.now() - 6 * 60_000 }));
+    const get = vi.fn<KeyNamespace['get']>(async () => ({
+      ...ENTRY,
+      checked: Date.now() - 6 * 60_000,
+    }));
     const put = vi.fn<KeyNamespace['put']>(async () => {});
     const rows = async () => {
       get.mockRejectedValue(new Error('KV is having a bad day'));
       return found();
     };
     const deferred: Promise<unknown>[] = [];
-    expect(await new KeyCache().find('hash', requestWith(rows, { get, put }, deferred))).toBeDefined();
+    expect(
+      await new KeyCache().find('hash', requestWith(rows, { get, put }, deferred)),
+    ).toBeDefined();
     await Promise.all(deferred);
     expect(get).toHaveBeenCalledTimes(2);
     expect(put).not.toHaveBeenCalled();

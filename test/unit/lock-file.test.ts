@@ -10,8 +10,24 @@ interface Package {
 
 /** Licences that require attribution at most. */
 const ALLOWED = new Set([
-  ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'CC-BY-3.0', 'ISC', 'MIT'],
-  ...['MIT OR Apache-2.0', '(MIT AND CC-BY-3.0)', '(MIT AND Zlib)', '(MIT OR GPL-3.0-or-later)', 'Python-2.0'],
+  ...[
+    '0BSD',
+    'Apache-2.0',
+    'BlueOak-1.0.0',
+    'BSD-2-Clause',
+    'BSD-3-Clause',
+    'CC0-1.0',
+    'CC-BY-3.0',
+    'ISC',
+    'MIT',
+  ],
+  ...[
+    'MIT OR Apache-2.0',
+    '(MIT AND CC-BY-3.0)',
+    '(MIT AND Zlib)',
+    '(MIT OR GPL-3.0-or-later)',
+    'Python-2.0',
+  ],
 ]);
 
 /** Development tools under other licences. They are not distributed. */
@@ -23,10 +39,12 @@ const EXEMPT = [
 
 test('every package in the lock file has a SHA-512, no origin but the registry, and a permissive licence unless it is exempt', () => {
   const { '': _project, ...packages } = lock.packages as unknown as Record<string, Package>;
-  const bad = Object.entries(packages).filter(([path, { resolved, link, integrity, license = 'none' }]) => {
-    const name = path.replace(/^.*node_modules\//, '');
-    const isAllowed = ALLOWED.has(license) || EXEMPT.some((pattern) => pattern.test(name));
-    return resolved || link || !integrity?.startsWith('sha512-') || !isAllowed;
-  });
+  const bad = Object.entries(packages).filter(
+    ([path, { resolved, link, integrity, license = 'none' }]) => {
+      const name = path.replace(/^.*node_modules\//, '');
+      const isAllowed = ALLOWED.has(license) || EXEMPT.some((pattern) => pattern.test(name));
+      return resolved || link || !integrity?.startsWith('sha512-') || !isAllowed;
+    },
+  );
   expect(bad).toEqual([]);
 });

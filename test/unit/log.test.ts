@@ -21,7 +21,11 @@ test('redacts keys, hashes and connection strings anywhere in a line, also a tru
 test('redacts them in request lines too, and keeps ids', () => {
   using log = vi.spyOn(console, 'log').mockImplementation(() => {});
   const requestId = crypto.randomUUID();
-  logRequest({ requestId, method: `${generateApiKey()} ${generateLimitedApiKey()}`, rows: 12_345_678 });
+  logRequest({
+    requestId,
+    method: `${generateApiKey()} ${generateLimitedApiKey()}`,
+    rows: 12_345_678,
+  });
   expect(JSON.parse(String(log.mock.calls[0]?.[0]))).toEqual({
     event: 'request',
     requestId,

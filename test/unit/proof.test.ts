@@ -14,7 +14,10 @@ interface Result {
   rowCount: number | null;
 }
 
-/** A proof and the result that Postgres would have for it. Without rows, the left join returns a row of nulls. */
+/**
+ * A proof and the result that Postgres would have for it. Without rows, the left join returns a row
+ * of nulls.
+ */
 function proven(
   rows: Cells[],
   { query = QUERY, suffix = '' }: { query?: Query; suffix?: string } = {},
@@ -24,12 +27,15 @@ function proven(
   const fields = ['a', 'b', 'concat_ws'].map((column) => ({ name: column }));
   const joined = rows.length > 0 ? rows : [[null, null]];
   const end = ` ${name} 3${suffix || (rows.length > 0 ? '' : ' none')}`;
-  const checked = joined.map((row, i) => row.concat(`${i + 1}${i + 1 === joined.length ? end : ''}`));
+  const checked = joined.map((row, i) =>
+    row.concat(`${i + 1}${i + 1 === joined.length ? end : ''}`),
+  );
   return { proof, result: { fields, rows: checked, rowCount: checked.length } };
 }
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
-const csvOf = (proof: Proof, body: string) => new TextDecoder().decode(proof.pageOf(bytesOf(body), encode).data);
+const csvOf = (proof: Proof, body: string) =>
+  new TextDecoder().decode(proof.pageOf(bytesOf(body), encode).data);
 
 /** A DatabaseError, or a MalformedRowsError of the encoder. */
 const REJECTED = /^(?:a result with|unexpected byte or end)/;
@@ -49,7 +55,10 @@ test('a complete result is accepted, without the check', () => {
 test('a row of nulls stands for no rows only if it says so', () => {
   const { proof, result } = proven([]);
   expect(proof.rowsOf(result)).toEqual([]);
-  expect(proof.pageOf(bytesOf(JSON.stringify(result)), encode)).toMatchObject({ rowCount: 0, lastKey: [] });
+  expect(proof.pageOf(bytesOf(JSON.stringify(result)), encode)).toMatchObject({
+    rowCount: 0,
+    lastKey: [],
+  });
   const { proof: other, result: one } = proven([[null, null]]);
   expect(other.rowsOf(one)).toEqual([[null, null]]);
   expect(csvOf(other, JSON.stringify(one))).toBe(',\n');
@@ -87,7 +96,8 @@ describe('a result is rejected as a transient failure if it has', () => {
     ['the row of nulls of another result', () => foreign[1]],
     [
       'rows of a query with a lower limit',
-      (rows) => rows.map(([a = null, b = null, check]) => [a, b, check?.replace(/3$/, '2') ?? null]),
+      (rows) =>
+        rows.map(([a = null, b = null, check]) => [a, b, check?.replace(/3$/, '2') ?? null]),
     ],
   ];
 

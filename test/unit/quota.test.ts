@@ -29,7 +29,8 @@ function take(of: Quota, account: string, amount = 1): Reservation | undefined {
   return reservation.resize(amount) ? reservation : undefined;
 }
 
-const wait = (of: Quota, account: string, amount = 1, until = signal) => leaseOf(account).acquire(of, amount, until);
+const wait = (of: Quota, account: string, amount = 1, until = signal) =>
+  leaseOf(account).acquire(of, amount, until);
 
 test('what is reserved for accounts that hold nothing can be lent, and each has it at once when it comes', () => {
   const all = quota(3, { lends: true });
@@ -89,7 +90,8 @@ test('what a request keeps is for all that it holds together, and what one part 
   second.release();
   expect(all.heldBy('a')).toBe(2);
   lease.end();
-  expect([first.resize(5), all.heldBy('a')]).toEqual([true, 0]); // what an ended request still does is not counted
+  // what an ended request still does is not counted
+  expect([first.resize(5), all.heldBy('a')]).toEqual([true, 0]);
 });
 
 test('a request that ends frees the memory of what it still holds, unless something may read it', async () => {
@@ -130,7 +132,15 @@ test('nobody waits while there is room, has more than the most, or holds anythin
   const amount = fc.integer({ min: 0, max: 5 });
   const index = fc.nat();
   const step = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ do: fc.constant('acquire' as const), account, amount, begun: fc.boolean() }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant('acquire' as const),
+        account,
+        amount,
+        begun: fc.boolean(),
+      }),
+    },
     fc.record({ do: fc.constant('resize' as const), index, amount }),
     fc.record({ do: fc.constantFrom('release', 'end', 'abort', 'kill'), index }),
     fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 70_000 }) }),
@@ -164,7 +174,8 @@ test('nobody waits while there is room, has more than the most, or holds anythin
           await vi.advanceTimersByTimeAsync(one.ms);
         } else {
           const request = requests[one.index % requests.length];
-          if (request?.waitsFor === 0 && one.do === 'resize') request.reservation.resize(one.amount);
+          if (request?.waitsFor === 0 && one.do === 'resize')
+            request.reservation.resize(one.amount);
           if (request?.waitsFor === 0 && one.do === 'release') request.reservation.release();
           if (one.do === 'end') request?.lease.end();
           if (one.do === 'abort') request?.client.abort(new Error('left'));
@@ -179,7 +190,8 @@ test('nobody waits while there is room, has more than the most, or holds anythin
         expect(couldHave).toEqual([]);
         const held = Map.groupBy(alive, ({ lease }) => lease.account);
         for (let i = 0; i < 13; i++) {
-          const amounts = held.get(`account ${i}`)?.map(({ reservation }) => reservation.amount) ?? [];
+          const amounts =
+            held.get(`account ${i}`)?.map(({ reservation }) => reservation.amount) ?? [];
           expect(all.heldBy(`account ${i}`)).toBe(amounts.reduce((sum, own) => sum + own, 0));
           expect(all.heldBy(`account ${i}`)).toBeLessThanOrEqual(divided.most);
         }

@@ -16,7 +16,8 @@ test.each([
   expect(addressOf(new Headers({ 'CF-Connecting-IP': address }))).toBe(expected);
 });
 
-test('counts requests without an address together', () => expect(addressOf(new Headers())).toBe('unknown'));
+test('counts requests without an address together', () =>
+  expect(addressOf(new Headers())).toBe('unknown'));
 
 test('a rate limiter that fails limits no requests', async () => {
   using log = vi.spyOn(console, 'error').mockImplementation(() => {});

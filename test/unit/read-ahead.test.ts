@@ -7,9 +7,18 @@ interface Range {
   readonly limit: number;
 }
 
-/** The module. Its imports have the types of the Workers runtime, so it cannot be imported with them. */
-const { readAhead } = (await import(new URL('../../src/read/read-ahead.ts', import.meta.url).href)) as {
-  readonly readAhead: (reader: object, lease: object, first: object) => AsyncIterable<{ readonly rows: number[] }>;
+/**
+ * The module. Its imports have the types of the Workers runtime, so it cannot be imported with
+ * them.
+ */
+const { readAhead } = (await import(
+  new URL('../../src/read/read-ahead.ts', import.meta.url).href
+)) as {
+  readonly readAhead: (
+    reader: object,
+    lease: object,
+    first: object,
+  ) => AsyncIterable<{ readonly rows: number[] }>;
 };
 
 const ROWS = 600;
@@ -22,13 +31,20 @@ afterEach(() => void vi.useRealTimers());
 /** That of `node:timers/promises` does not follow the faked clock. */
 const sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
 
-const keyOf = (row: number) => ({ timestamp: '', userid: String(row), questionRef: '', surveyid: '' });
+const keyOf = (row: number) => ({
+  timestamp: '',
+  userid: String(row),
+  questionRef: '',
+  surveyid: '',
+});
 const rowOf = (key: Range['after']) => Number(key?.userid ?? 0);
 
 /** Whether the filters select a row: all rows, unless no index holds the filters. */
 const isSelected = (row: number, isWalk: boolean) => !isWalk || row % 7 < 2;
 
-/** Reads rows numbered from 1, as a database does whose next response takes so many milliseconds. */
+/**
+ * Reads rows numbered from 1, as a database does whose next response takes so many milliseconds.
+ */
 function readerOf(delay: () => number, isWalk: boolean) {
   const inRange = ({ after, upTo, limit }: Range, isIncluded: (row: number) => boolean) => {
     const from = rowOf(after) + 1;
@@ -94,7 +110,9 @@ test('pages come in order, each row once, however slow the database and the clie
         })();
         await vi.runAllTimersAsync();
         await reading;
-        expect(read).toEqual(Array.from({ length: ROWS }, (_, i) => i + 1).filter((row) => isSelected(row, isWalk)));
+        expect(read).toEqual(
+          Array.from({ length: ROWS }, (_, i) => i + 1).filter((row) => isSelected(row, isWalk)),
+        );
       },
     ),
     { numRuns: 1000 },

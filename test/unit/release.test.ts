@@ -23,6 +23,7 @@ test('the service, its changelog and its clients have one version', async () => 
 });
 
 test('a client can leave the repository: its README links to nothing outside its folder, and the wheel has the licence', async () => {
-  for (const client of clients) expect(await read(`clients/${client}/README.md`)).not.toContain('](../');
+  for (const client of clients)
+    expect(await read(`clients/${client}/README.md`)).not.toContain('](../');
   expect(await read('clients/python/LICENSE')).toBe(await read('LICENSE'));
 });

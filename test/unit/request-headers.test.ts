@@ -26,7 +26,9 @@ test.each<[header: string, isPreferred: boolean]>([
 });
 
 test('If-None-Match names the tags in its list, weak or not, or any tag', () => {
-  const tags = fc.array(fc.constantFrom('"a"', '"b"', '""', '"A"', '"b,a"', '"W/"', '"\u00e9"'), { minLength: 1 });
+  const tags = fc.array(fc.constantFrom('"a"', '"b"', '""', '"A"', '"b,a"', '"W/"', '"\u00e9"'), {
+    minLength: 1,
+  });
   const [weak, comma] = [fc.constantFrom('', 'W/'), fc.constantFrom(',', ' , ', '\t,,')];
   fc.assert(
     fc.property(tags, weak, weak, comma, (list, mark, other, separator) => {
@@ -37,10 +39,25 @@ test('If-None-Match names the tags in its list, weak or not, or any tag', () => 
   expect(ifNoneMatchNames(' * ', '"a"')).toBe(true);
 });
 
-const MALFORMED = ['a', '"a', 'a"', 'w/"a"', 'W/ "a"', '"a" "b"', '"a", b', '"a" *', '"a "', '*, "a"', '"a"b"'];
-test.each([undefined, '', ',', ...MALFORMED])('If-None-Match: %j cannot be parsed, and names no tag', (header) => {
-  expect(ifNoneMatchNames(header, 'W/"a"')).toBe(false);
-});
+const MALFORMED = [
+  'a',
+  '"a',
+  'a"',
+  'w/"a"',
+  'W/ "a"',
+  '"a" "b"',
+  '"a", b',
+  '"a" *',
+  '"a "',
+  '*, "a"',
+  '"a"b"',
+];
+test.each([undefined, '', ',', ...MALFORMED])(
+  'If-None-Match: %j cannot be parsed, and names no tag',
+  (header) => {
+    expect(ifNoneMatchNames(header, 'W/"a"')).toBe(false);
+  },
+);
 
 test.each<[header: string, isStrict: boolean]>([
   ['handling=strict', true],
@@ -62,6 +79,7 @@ test.each<[header: string, isStrict: boolean]>([
 
 test('a long header Prefer takes no longer than its length', () => {
   for (const part of ['"', '\\"', 'a', ' ', ';', 'a;', '","', '"\\']) {
-    expect(prefersStrictHandling(`${part.repeat(200_000)}"`)).toBe(false); // in quadratic time, the test runs out of its own
+    // in quadratic time, the test runs out of its own
+    expect(prefersStrictHandling(`${part.repeat(200_000)}"`)).toBe(false);
   }
 });

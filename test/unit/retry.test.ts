@@ -21,8 +21,15 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Runs a read to its end. @returns `left`: turns, timers, and listeners on the signal, which may live as long as the isolate */
-async function run(read: Read, limits = LIMITS, { client = new AbortController(), turnMs = 0 } = {}) {
+/**
+ * Runs a read to its end. @returns `left`: turns, timers, and listeners on the signal, which may
+ * live as long as the isolate
+ */
+async function run(
+  read: Read,
+  limits = LIMITS,
+  { client = new AbortController(), turnMs = 0 } = {},
+) {
   const start = Date.now();
   let turns = 0;
   const acquireTurn = async () => {
@@ -43,16 +50,19 @@ async function run(read: Read, limits = LIMITS, { client = new AbortController()
 test.each([
   [0, [50, 100, 200, 400, 800, 1000, 1000, 1000, 1000, 1000]],
   [1, [100, 200, 400, 800, 1600, 2000, 2000]],
-])('retries with growing delays until the limit, and fails with the last error: random %i', async (random, delays) => {
-  vi.spyOn(Math, 'random').mockReturnValue(random);
-  const times: number[] = [];
-  const outcome = await run((signal) => {
-    times.push(Date.now());
-    return transient(signal);
-  });
-  expect(outcome).toMatchObject({ error: { message: 'lost' }, left: 0 });
-  expect(times.slice(1).map((time, i) => time - (times[i] ?? 0))).toEqual(delays);
-});
+])(
+  'retries with growing delays until the limit, and fails with the last error: random %i',
+  async (random, delays) => {
+    vi.spyOn(Math, 'random').mockReturnValue(random);
+    const times: number[] = [];
+    const outcome = await run((signal) => {
+      times.push(Date.now());
+      return transient(signal);
+    });
+    expect(outcome).toMatchObject({ error: { message: 'lost' }, left: 0 });
+    expect(times.slice(1).map((time, i) => time - (times[i] ?? 0))).toEqual(delays);
+  },
+);
 
 test('no wait for a turn counts as time of an attempt', async () => {
   let attempts = 0;
@@ -63,7 +73,10 @@ test('no wait for a turn counts as time of an attempt', async () => {
 
 test('fails if every attempt takes too long', async () => {
   const outcome = await run(endless);
-  expect(outcome).toMatchObject({ error: { kind: 'transient', message: 'no response within 1000 ms' }, left: 0 });
+  expect(outcome).toMatchObject({
+    error: { kind: 'transient', message: 'no response within 1000 ms' },
+    left: 0,
+  });
 });
 
 test.each([
@@ -79,12 +92,15 @@ test.each([
 const policies: RetryPolicy[] = ['request', 'scan', 'export', 'key'];
 test.each(policies)('a result that is lost is requested again: %s', async (policy) => {
   let attempts = 0;
-  const lostOnce: Read = (signal) => (attempts++ === 0 ? endless(signal) : Promise.resolve('result'));
+  const lostOnce: Read = (signal) =>
+    attempts++ === 0 ? endless(signal) : Promise.resolve('result');
   expect(await run(lostOnce, retryLimits()[policy])).toMatchObject({ value: 'result', left: 0 });
 });
 
 test('EXPORT_RETRY_SECONDS is whole seconds', () => {
-  expect(['', '0', '99999'].map((seconds) => retryLimits(seconds).export.totalMs)).toEqual([60_000, 0, 99_999_000]);
+  expect(['', '0', '99999'].map((seconds) => retryLimits(seconds).export.totalMs)).toEqual([
+    60_000, 0, 99_999_000,
+  ]);
   for (const seconds of ['60s', '-1', '1e3', ' 5', '100000']) {
     const message = `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`;
     expect(() => retryLimits(seconds)).toThrow(message);

@@ -42,7 +42,10 @@ describe('a timestamp', () => {
   ])('cannot be %j', (text) => expect(parseInstant(text)).toBeUndefined());
 
   test('is parsed as it was formatted, to the microsecond', () => {
-    const microseconds = fc.bigInt({ min: utc('0001-01-01T00:00:00Z'), max: utc('9999-12-31T23:59:59Z') });
+    const microseconds = fc.bigInt({
+      min: utc('0001-01-01T00:00:00Z'),
+      max: utc('9999-12-31T23:59:59Z'),
+    });
     fc.assert(fc.property(microseconds, (each) => parseInstant(formatInstant(each)) === each));
   });
 

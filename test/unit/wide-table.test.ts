@@ -3,7 +3,10 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { CsvRecords } from '../../src/encode/records.ts';
 import { questionColumns } from '../../src/formats/wide/columns.ts';
-import { MAX_PARTICIPANT_SIZE, ParticipantTooLargeError } from '../../src/formats/wide/participant.ts';
+import {
+  MAX_PARTICIPANT_SIZE,
+  ParticipantTooLargeError,
+} from '../../src/formats/wide/participant.ts';
 import { rowColumns } from '../../src/formats/wide/rows.ts';
 import { wideTableBuilder } from '../../src/formats/wide/table-builder.ts';
 import { pageOf } from '../support/rows-json.ts';
@@ -43,24 +46,56 @@ function memory(): number {
   return heapUsed + arrayBuffers;
 }
 
-function cellsOf({ userid = 'u', parent = 0, flow = 1, question = 0, form = 0, response = 'x' }: Row): string[] {
+function cellsOf({
+  userid = 'u',
+  parent = 0,
+  flow = 1,
+  question = 0,
+  form = 0,
+  response = 'x',
+}: Row): string[] {
   const time = '2026-03-01T00:00:00.000Z';
-  return [userid, uuid(parent), 'start', uuid(form), String(flow), `q${question}`, '{"a": "b"}', time, response];
+  return [
+    userid,
+    uuid(parent),
+    'start',
+    uuid(form),
+    String(flow),
+    `q${question}`,
+    '{"a": "b"}',
+    time,
+    response,
+  ];
 }
 
 /** Adds rows of one participant. */
-function add(builder: ReturnType<typeof newBuilder>, rows: number, rowAt: (i: number) => Row): void {
+function add(
+  builder: ReturnType<typeof newBuilder>,
+  rows: number,
+  rowAt: (i: number) => Row,
+): void {
   for (let i = 0; i < rows; i += ROWS_PER_PAGE) {
-    const page = pageOf(Array.from({ length: Math.min(ROWS_PER_PAGE, rows - i) }, (_, j) => cellsOf(rowAt(i + j))));
-    for (const chunk of builder.add(page)) throw new Error(`${chunk.length} bytes before the participant's end`);
+    const page = pageOf(
+      Array.from({ length: Math.min(ROWS_PER_PAGE, rows - i) }, (_, j) => cellsOf(rowAt(i + j))),
+    );
+    for (const chunk of builder.add(page))
+      throw new Error(`${chunk.length} bytes before the participant's end`);
   }
 }
 
 // Each takes at least 5 MiB, because this process may free up to 1 MiB of other memory meanwhile.
 test.each<[string, number, (i: number) => Row]>([
-  ['answers of one byte', 150_000, (i) => ({ parent: Math.floor(i / QUESTIONS), question: i % QUESTIONS })],
+  [
+    'answers of one byte',
+    150_000,
+    (i) => ({ parent: Math.floor(i / QUESTIONS), question: i % QUESTIONS }),
+  ],
   ['long answers', 1000, (i) => ({ question: i, response: 'x'.repeat(10_000) })],
-  ['replaced answers', 20_000, (i) => ({ question: i % QUESTIONS, response: 'x'.repeat(1000 + (i % 7)) })],
+  [
+    'replaced answers',
+    20_000,
+    (i) => ({ question: i % QUESTIONS, response: 'x'.repeat(1000 + (i % 7)) }),
+  ],
   ['records', 15_000, (i) => ({ parent: i })],
   ['flows', 120_000, (i) => ({ flow: 1_700_000_000_000 + i })],
   ['forms', 80_000, (i) => ({ parent: Math.floor(i / QUESTIONS), form: i % QUESTIONS })],

@@ -15,7 +15,11 @@ test.each<[times: string, corrections: number, cells: string]>([
     1,
     '4,1,3.500001,0.000001,1.499999,1.75,1.900001',
   ],
-  ['2023-12-31T23:59:59.999Z 2025-03-01T00:00:00.000Z', 0, `2,0,${'36720000.001,'.repeat(5).slice(0, -1)}`],
+  [
+    '2023-12-31T23:59:59.999Z 2025-03-01T00:00:00.000Z',
+    0,
+    `2,0,${'36720000.001,'.repeat(5).slice(0, -1)}`,
+  ],
   [
     '0001-01-01T00:00:00.000001Z 9999-12-31T23:59:59.999999Z',
     0,
@@ -26,7 +30,9 @@ test.each<[times: string, corrections: number, cells: string]>([
   const timing = new Timing();
   for (const time of times.split(' ')) timing.add(utf8.encode(time), 0, time.length);
   timing.write(found, corrections);
-  expect(String.fromCharCode(...found.data.subarray(0, found.cells[found.count]))).toBe(`${expected},`);
+  expect(String.fromCharCode(...found.data.subarray(0, found.cells[found.count]))).toBe(
+    `${expected},`,
+  );
 });
 
 test('the timing of 3,000 answers is that of their sorted times', () => {
@@ -35,7 +41,8 @@ test('the timing of 3,000 answers is that of their sorted times', () => {
   const sorted = gaps.toSorted((a, b) => a - b);
   const timing = new Timing();
   let time = Date.UTC(2026, 2, 1);
-  for (const gap of [0, ...gaps]) timing.add(utf8.encode(new Date((time += gap)).toISOString()), 0, 24);
+  for (const gap of [0, ...gaps])
+    timing.add(utf8.encode(new Date((time += gap)).toISOString()), 0, 24);
   const found = new NumberCells();
   timing.write(found, 0);
   const at = (part: number) => {
@@ -43,7 +50,9 @@ test('the timing of 3,000 answers is that of their sorted times', () => {
     const low = sorted[Math.floor(position)] ?? NaN;
     return low + (position % 1) * ((sorted[Math.ceil(position)] ?? NaN) - low);
   };
-  const seconds = [time - Date.UTC(2026, 2, 1), at(0), at(50), at(75), at(90)].map((ms) => ms / 1000);
+  const seconds = [time - Date.UTC(2026, 2, 1), at(0), at(50), at(75), at(90)].map(
+    (ms) => ms / 1000,
+  );
   const cells = String.fromCharCode(...found.data.subarray(0, found.cells[found.count])).split(',');
   expect(cells.slice(2, 7).map(Number)).toEqual(seconds);
 });

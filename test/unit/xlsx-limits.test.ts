@@ -3,12 +3,17 @@ import type { Database } from '../../src/db/client.ts';
 import { render } from '../../src/db/sql.ts';
 import { xlsx } from '../../src/formats/xlsx.ts';
 
-/** Checks the limits for a selection with so many responses, and records. @returns the error's code, if there is one */
+/**
+ * Checks the limits for a selection with so many responses, and records. @returns the error's code,
+ * if there is one
+ */
 async function errorFor(responses: number, records?: number): Promise<string | undefined> {
   const counts = [responses, records];
-  const isCount = (text: string) => text.includes('as count') || text.includes('select count(*)\n    from');
+  const isCount = (text: string) =>
+    text.includes('as count') || text.includes('select count(*)\n    from');
   const db: Pick<Database, 'rows'> = {
-    rows: ({ text }) => Promise.resolve(isCount(render(text).text) ? [[String(counts.shift())]] : []),
+    rows: ({ text }) =>
+      Promise.resolve(isCount(render(text).text) ? [[String(counts.shift())]] : []),
   };
   try {
     await xlsx.prepare(

@@ -24,12 +24,25 @@ function xmlOf(rows: readonly (readonly Text[])[]): string {
 }
 
 test('a worksheet has the texts of its cells, in markup that programs read', () => {
-  const escape = fc.constantFrom('_x0041_', '_x0041', '_x005F_', '\ufffe', '\u2003', '&', '=1', '\u0001');
-  const cell = fc.option(fc.array(fc.oneof(escape, pgText), { maxLength: 4 }).map((parts) => parts.join('')));
+  const escape = fc.constantFrom(
+    '_x0041_',
+    '_x0041',
+    '_x005F_',
+    '\ufffe',
+    '\u2003',
+    '&',
+    '=1',
+    '\u0001',
+  );
+  const cell = fc.option(
+    fc.array(fc.oneof(escape, pgText), { maxLength: 4 }).map((parts) => parts.join('')),
+  );
   fc.assert(
     fc.property(fc.array(fc.array(cell, { maxLength: 4 })), (rows) => {
       const texts = rows.map((row) => row.map((text) => text || null));
-      const expected = texts.map((row) => row.slice(0, row.findLastIndex((text) => text !== null) + 1));
+      const expected = texts.map((row) =>
+        row.slice(0, row.findLastIndex((text) => text !== null) + 1),
+      );
       expect(readRows(xmlOf(rows))).toEqual(expected);
     }),
   );

@@ -2,7 +2,10 @@ import { formatInstant } from '../../src/responses/timestamp.ts';
 import { type Question, languages, questions } from './questions.ts';
 import type { Random } from './random.ts';
 
-/** Most participants who start after this time get the second versions. For weeks, both versions get answers. */
+/**
+ * Most participants who start after this time get the second versions. For weeks, both versions get
+ * answers.
+ */
 const SECOND_VERSION = Date.parse('2026-02-02T09:00:00Z');
 const FIRST_START = Date.parse('2026-01-06T06:00:00Z');
 const LAST_START = Date.parse('2026-03-01T21:00:00Z');
@@ -16,7 +19,8 @@ type Form = Readonly<Record<'id' | 'shortcode', string>>;
 const pages = ['935593143497601123', '104882517369924467'] as const;
 
 /**
- * Makes the responses of a study's participants, as rows of the table. Each answers the forms one after the other; some leave early.
+ * Makes the responses of a study's participants, as rows of the table. Each answers the forms one
+ * after the other; some leave early.
  *
  * @param forms first version of each form, then the second version of each
  */
@@ -27,7 +31,8 @@ export function makeResponses(random: Random, forms: Form[], participants: numbe
 
 function* makeParticipant(random: Random, forms: Form[], flowid: number) {
   // Participants start on the quarter hour, so that several answer at the same moment.
-  const start = FIRST_START + random.integer(0, (LAST_START - FIRST_START) / (15 * MINUTE)) * 15 * MINUTE;
+  const start =
+    FIRST_START + random.integer(0, (LAST_START - FIRST_START) / (15 * MINUTE)) * 15 * MINUTE;
   const half = forms.length / 2;
   const isSecond = start >= SECOND_VERSION && random.chance(0.8);
   const own = isSecond ? forms.slice(half) : forms.slice(0, half);
@@ -41,7 +46,12 @@ function* makeParticipant(random: Random, forms: Form[], flowid: number) {
   };
   const language = random.integer(0, languages.length - 1);
   const { seed, pageid } = person;
-  const metadata = makeMetadata(random, { startTime: start, seed, page: pageid, language: languages[language] });
+  const metadata = makeMetadata(random, {
+    startTime: start,
+    seed,
+    page: pageid,
+    language: languages[language],
+  });
   let left = random.chance(0.8) ? Infinity : random.integer(1, 9);
   let time = start * 1000; // microseconds
   for (const [formIndex, form] of own.entries()) {
@@ -67,15 +77,22 @@ function* makeParticipant(random: Random, forms: Form[], flowid: number) {
 }
 
 function makeAnswer(random: Random, { answers }: Question, language: number) {
-  if (typeof answers === 'number') return { response: String(random.integer(0, answers)), translated_response: null };
+  if (typeof answers === 'number')
+    return { response: String(random.integer(0, answers)), translated_response: null };
   const answer = random.pick(answers);
   return { response: answer[language], translated_response: language === 0 ? null : answer[0] };
 }
 
 /** Some participants have no metadata, some came without an ad, and some have no page. */
-function makeMetadata(random: Random, { page, ...hidden }: { page: string | null; [name: string]: unknown }) {
+function makeMetadata(
+  random: Random,
+  { page, ...hidden }: { page: string | null; [name: string]: unknown },
+) {
   if (random.chance(0.02)) return null;
   const platform = random.pick(platforms);
-  const ad = random.chance(0.6) && { ad_id: `2384${random.digits(13)}`, cluster: `cluster ${random.integer(1, 20)}` };
+  const ad = random.chance(0.6) && {
+    ad_id: `2384${random.digits(13)}`,
+    cluster: `cluster ${random.integer(1, 20)}`,
+  };
   return { ...hidden, platform, ...ad, ...(page !== null && { page }) };
 }

@@ -22,7 +22,10 @@ const letter = (value: string): Answer => [value, value, value, value, value, va
 const table = (...lists: readonly (readonly string[])[]) =>
   lists[0]?.map((_, row) => lists.map((list) => list[row])) as unknown as [Answer, ...Answer[]];
 
-/** The questions of each form, by shortcode. Some answers have text that is hard to export: quotes, line breaks, emoji. */
+/**
+ * The questions of each form, by shortcode. Some answers have text that is hard to export: quotes,
+ * line breaks, emoji.
+ */
 export const questions: Record<string, readonly Question[]> = {
   healthstart: [
     {
@@ -48,9 +51,18 @@ export const questions: Record<string, readonly Question[]> = {
   healthfood: [
     {
       ref: 'breakfast',
-      texts: ['What did you have for breakfast?', 'What did you have for breakfast today?\nWrite as much as you like.'],
+      texts: [
+        'What did you have for breakfast?',
+        'What did you have for breakfast today?\nWrite as much as you like.',
+      ],
       answers: table(
-        ['Tea, bread and eggs', 'Nothing ☹️', 'Fruit 🥭🍌', 'What we call "porridge"', 'Rice,\nbeans,\nand coffee'],
+        [
+          'Tea, bread and eggs',
+          'Nothing ☹️',
+          'Fruit 🥭🍌',
+          'What we call "porridge"',
+          'Rice,\nbeans,\nand coffee',
+        ],
         [
           'Café con leche, pan y huevos',
           'Nada ☹️',
@@ -60,8 +72,20 @@ export const questions: Record<string, readonly Question[]> = {
         ],
         ['चाय, रोटी और अंडे', 'कुछ नहीं ☹️', 'फल 🥭🍌', 'जिसे हम "दलिया" कहते हैं', 'चावल,\nदाल\nऔर कॉफ़ी'],
         ['شاي، خبز وبيض', 'لا شيء ☹️', 'فاكهة 🥭🍌', 'ما نسميه "عصيدة"', 'أرز،\nفول\nوقهوة'],
-        ['Café, pão e ovos', 'Nada ☹️', 'Açaí e fruta 🥭🍌', 'O que chamamos "mingau"', 'Arroz,\nfeijão\ne café'],
-        ['Chai, mkate na mayai', 'Hakuna ☹️', 'Matunda 🥭🍌', 'Tunachoita "uji"', 'Wali,\nmaharagwe\nna kahawa'],
+        [
+          'Café, pão e ovos',
+          'Nada ☹️',
+          'Açaí e fruta 🥭🍌',
+          'O que chamamos "mingau"',
+          'Arroz,\nfeijão\ne café',
+        ],
+        [
+          'Chai, mkate na mayai',
+          'Hakuna ☹️',
+          'Matunda 🥭🍌',
+          'Tunachoita "uji"',
+          'Wali,\nmaharagwe\nna kahawa',
+        ],
       ),
     },
     { ref: 'fruit', texts: ['How many pieces of fruit did you eat yesterday?'], answers: 6 },

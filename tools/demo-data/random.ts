@@ -14,7 +14,8 @@ export function randomFrom(seed: number) {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
   /** An integer from `min` to `max`, inclusive. */
-  const integer = (min: number, max: number): number => min + Math.floor(fraction() * (max - min + 1));
+  const integer = (min: number, max: number): number =>
+    min + Math.floor(fraction() * (max - min + 1));
   const characters = (length: number, base: number): string =>
     Array.from({ length }, () => integer(0, base - 1).toString(base)).join('');
   const hex = (length: number): string => characters(length, 16);
@@ -27,6 +28,7 @@ export function randomFrom(seed: number) {
     /** A string of decimal digits without a leading zero. */
     digits: (length: number): string => `${integer(1, 9)}${characters(length - 1, 10)}`,
     /** A version 4 UUID. */
-    uuid: (): string => `${hex(8)}-${hex(4)}-4${hex(3)}-${integer(8, 11).toString(16)}${hex(3)}-${hex(12)}`,
+    uuid: (): string =>
+      `${hex(8)}-${hex(4)}-4${hex(3)}-${integer(8, 11).toString(16)}${hex(3)}-${hex(12)}`,
   };
 }

@@ -7,13 +7,15 @@ import { runWrangler } from '../wrangler.ts';
 import { type Target, configPath } from './config.ts';
 
 /**
- * Limit for the gzipped Worker. Cloudflare accepts 3 MB on the free plan and 10 MB on the paid one, but every kilobyte slows
- * the start of an isolate. The limit leaves room for features, but a large dependency exceeds it.
+ * Limit for the gzipped Worker. Cloudflare accepts 3 MB on the free plan and 10 MB on the paid one,
+ * but every kilobyte slows the start of an isolate. The limit leaves room for features, but a large
+ * dependency exceeds it.
  */
 export const BUDGET_KIB = 120;
 
 /**
- * The packages that the Worker may contain. They run with the database's credentials, so adding one is a decision.
+ * The packages that the Worker may contain. They run with the database's credentials, so adding one
+ * is a decision.
  *
  * - @neondatabase/serverless: Neon's own driver, SQL over HTTP
  * - hono: routes, headers, CORS; small, and made for Workers
@@ -23,7 +25,8 @@ const PACKAGES = new Set(['@neondatabase/serverless', 'hono']);
 /**
  * Bundles the Worker with a dry run of `wrangler deploy`, which needs no network.
  *
- * @returns the size of everything that would be uploaded, except the source map, and the packages that contribute code
+ * @returns the size of everything that would be uploaded, except the source map, and the packages
+ * that contribute code
  * @throws UserError with wrangler's reason
  */
 export async function buildWorker(target: Target) {
@@ -33,7 +36,8 @@ export async function buildWorker(target: Target) {
   const args = ['deploy', '--dry-run', `--outdir=${out}`, `--metafile=${metafile}`];
   await runWrangler([...args, `--env=${target.env}`, `--config=${configPath(target)}`]);
 
-  const names = (await readdir(out)).filter((name) => !/\.map$|^README\.md$/.test(name)); // README.md: wrangler's own
+  // README.md: wrangler's own
+  const names = (await readdir(out)).filter((name) => !/\.map$|^README\.md$/.test(name));
   const modules = await Promise.all(names.map((name) => readFile(join(out, name))));
   const { outputs } = JSON.parse(await readFile(metafile, 'utf8')) as Metafile;
   const packages = Object.values(outputs)
@@ -43,8 +47,14 @@ export async function buildWorker(target: Target) {
   return { kib: gzipSync(Buffer.concat(modules)).length / 1024, packages: [...new Set(packages)] };
 }
 
-/** @returns a message if the Worker exceeds {@link BUDGET_KIB}, and one for packages that it may not contain */
-export function buildProblems({ kib, packages }: Awaited<ReturnType<typeof buildWorker>>): string[] {
+/**
+ * @returns a message if the Worker exceeds {@link BUDGET_KIB}, and one for packages that it may not
+ * contain
+ */
+export function buildProblems({
+  kib,
+  packages,
+}: Awaited<ReturnType<typeof buildWorker>>): string[] {
   const others = packages.filter((name) => !PACKAGES.has(name));
   const problems: string[] = [];
   if (kib > BUDGET_KIB)

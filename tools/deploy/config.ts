@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
-import { experimental_readRawConfig as readRawConfig, unstable_readConfig as readConfig } from 'wrangler';
+import {
+  experimental_readRawConfig as readRawConfig,
+  unstable_readConfig as readConfig,
+} from 'wrangler';
 import { isNeon } from '../../src/db/endpoint.ts';
 import { messageOf, UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
@@ -14,11 +17,19 @@ export interface Target {
   readonly config: string;
 }
 
-/** The part of an environment that is checked. (wrangler's own types are in a package that it does not depend on.) */
+/**
+ * The part of an environment that is checked. (wrangler's own types are in a package that it does
+ * not depend on.)
+ */
 export interface Environment {
-  readonly kv_namespaces?: readonly { readonly binding: string; readonly id?: string | undefined }[];
+  readonly kv_namespaces?: readonly {
+    readonly binding: string;
+    readonly id?: string | undefined;
+  }[];
   readonly limits?: { readonly cpu_ms?: number | undefined } | undefined;
-  readonly placement?: { readonly mode?: string | undefined; readonly region?: string | undefined } | undefined;
+  readonly placement?:
+    | { readonly mode?: string | undefined; readonly region?: string | undefined }
+    | undefined;
   readonly ratelimits?: readonly { readonly name: string; readonly namespace_id: string }[];
   readonly secrets?: { readonly required?: readonly string[] } | undefined;
   readonly vars?: { readonly SQL_ENDPOINT?: unknown } | undefined;
@@ -30,7 +41,8 @@ export const configPath = ({ config }: Pick<Target, 'config'>) => resolve(ROOT, 
 export function readEnvironment(target: Target): Environment {
   const config = configPath(target);
   const names = environmentsIn(config);
-  if (names.length === 0) throw new UserError(`--config: ${target.config} has no environments, as wrangler.toml has`);
+  if (names.length === 0)
+    throw new UserError(`--config: ${target.config} has no environments, as wrangler.toml has`);
   if (!names.includes(target.env)) {
     throw new UserError(
       `--env: ${target.config} has no environment "${printable(target.env)}", only ${names.join(', ')}`,
@@ -56,9 +68,11 @@ export function gatewayOf({ vars }: Environment): string | undefined {
 }
 
 /**
- * Checks that an environment has the bindings of src/env.ts, and that its Worker runs near the database.
+ * Checks that an environment has the bindings of src/env.ts, and that its Worker runs near the
+ * database.
  *
- * @param databaseUrl `postgres://` URL, on which the endpoint depends; the placement is compared with the region of a Neon host
+ * @param databaseUrl `postgres://` URL, on which the endpoint depends; the placement is compared
+ * with the region of a Neon host
  */
 export function configProblems(environment: Environment, databaseUrl?: string): string[] {
   const { kv_namespaces = [], ratelimits = [], secrets, vars } = environment;
@@ -70,16 +84,23 @@ export function configProblems(environment: Environment, databaseUrl?: string): 
   const problems: string[] = [];
   if (id === undefined) problems.push(`the environment has no KV namespace bound as ${KV}; ${add}`);
   else if (!/^(?!0+$)[0-9a-f]{32}$/.test(id))
-    problems.push(`the id of ${KV} is a placeholder; use the id that "npx wrangler kv namespace create" prints`);
+    problems.push(
+      `the id of ${KV} is a placeholder; use the id that "npx wrangler kv namespace create" prints`,
+    );
   for (const name of ['ACCOUNT_LIMIT', 'FAILURE_LIMIT'])
     if (!ratelimits.some((limit) => limit.name === name))
       problems.push(`the environment has no rate limit ${name}; ${add}`);
   if (new Set(ids).size < ids.length)
-    problems.push('two rate limits have the same namespace_id and would share a counter; give each its own');
+    problems.push(
+      'two rate limits have the same namespace_id and would share a counter; give each its own',
+    );
   for (const name of ['DATABASE_URL', ...(hasEndpoint ? ['SQL_ENDPOINT_HEADERS'] : [])])
-    if (!secrets?.required?.includes(name)) problems.push(`[secrets] required does not list ${name}; add it`);
+    if (!secrets?.required?.includes(name))
+      problems.push(`[secrets] required does not list ${name}; add it`);
   if (hasEndpoint && !gatewayOf(environment))
-    problems.push('SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password');
+    problems.push(
+      'SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password',
+    );
   if (host !== undefined && isNeon(host) && hasEndpoint)
     problems.push('DATABASE_URL is on Neon, which has its own endpoint; remove SQL_ENDPOINT');
   if (host !== undefined && !isNeon(host) && !hasEndpoint)
@@ -91,8 +112,8 @@ export function configProblems(environment: Environment, databaseUrl?: string): 
 }
 
 /**
- * Without a placement, a Worker runs near its clients. The top level of wrangler.toml has none to inherit, so whatever an environment
- * has was chosen for it.
+ * Without a placement, a Worker runs near its clients. The top level of wrangler.toml has none to
+ * inherit, so whatever an environment has was chosen for it.
  *
  * @param region of the database, where it is known
  */
@@ -105,6 +126,9 @@ function placementProblems(environment: Environment, region: string | undefined)
   const remedy = `add placement = { ${place} }, or { mode = "smart" } to let Cloudflare choose`;
   if (region !== undefined && placement?.region !== region && placement?.mode !== 'smart')
     return [`the Worker would not run next to the database, which is in ${region}; ${remedy}`];
-  if (!placement) return [`the environment has no placement, so the Worker would run next to its clients; ${remedy}`];
+  if (!placement)
+    return [
+      `the environment has no placement, so the Worker would run next to its clients; ${remedy}`,
+    ];
   return [];
 }

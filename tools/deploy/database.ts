@@ -5,7 +5,10 @@ import { findMigrations } from '../migrations.ts';
 import { CREATE_ROLE, WORKER_ROLE as ROLE } from '../worker-role.ts';
 
 const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses'];
-/** The settings that the migrations give the role. They cannot if another user of the server has created it. */
+/**
+ * The settings that the migrations give the role. They cannot if another user of the server has
+ * created it.
+ */
 const SETTINGS = {
   enable_bitmapscan: 'off',
   enable_seqscan: 'off',
@@ -17,8 +20,8 @@ const SETTINGS = {
 const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
 
 /**
- * Checks that a database is migrated, and that the Worker's role can log in, read the tables, update when a key was last used,
- * and do nothing else. Changes nothing.
+ * Checks that a database is migrated, and that the Worker's role can log in, read the tables,
+ * update when a key was last used, and do nothing else. Changes nothing.
  *
  * @param url `postgres://` URL of the tables' owner
  * @throws UserError if the database cannot be reached
@@ -27,8 +30,14 @@ export async function databaseProblems(url: string): Promise<string[]> {
   const database = await openForCommand({ env: { DATABASE_URL: url }, needsMigrations: false });
   return withConnection(database.url, async (client) => {
     const { pending } = await findMigrations(client);
-    const migration = pending.length > 0 ? [`The database lacks the migrations ${pending.join(', ')}; ${MIGRATE}`] : [];
-    return [...migration, ...(await roleProblems(client, pending.length > 0 ? MIGRATE : CREATE_ROLE))];
+    const migration =
+      pending.length > 0
+        ? [`The database lacks the migrations ${pending.join(', ')}; ${MIGRATE}`]
+        : [];
+    return [
+      ...migration,
+      ...(await roleProblems(client, pending.length > 0 ? MIGRATE : CREATE_ROLE)),
+    ];
   });
 }
 

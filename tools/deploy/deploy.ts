@@ -17,8 +17,8 @@ export interface DeployOptions extends Target {
 }
 
 /**
- * Checks everything that a deployed service needs, which changes nothing. Prints all that is missing. If that is nothing, deploys the
- * service.
+ * Checks everything that a deployed service needs, which changes nothing. Prints all that is
+ * missing. If that is nothing, deploys the service.
  *
  * @returns the exit status
  * @throws UserError if the configuration has no such environment
@@ -33,12 +33,18 @@ export async function deploy(options: DeployOptions): Promise<number> {
     gateway && endpointHeaders ? gatewayProblems(gateway, endpointHeaders, databaseUrl) : [],
     buildWorker(target).then(buildProblems),
   ]);
-  const found = checks.flatMap((result) => (result.status === 'fulfilled' ? result.value : [messageOf(result.reason)]));
+  const found = checks.flatMap((result) =>
+    result.status === 'fulfilled' ? result.value : [messageOf(result.reason)],
+  );
   const problems = [...new Set([...configProblems(environment, databaseUrl), ...found])];
   if (!databaseUrl)
-    process.stdout.write("Database not checked: set DATABASE_URL to the URL of the tables' owner to check it.\n");
+    process.stdout.write(
+      "Database not checked: set DATABASE_URL to the URL of the tables' owner to check it.\n",
+    );
   if (gateway && !endpointHeaders)
-    process.stdout.write('Gateway not checked: set SQL_ENDPOINT_HEADERS to the value of the secret to check it.\n');
+    process.stdout.write(
+      'Gateway not checked: set SQL_ENDPOINT_HEADERS to the value of the secret to check it.\n',
+    );
   // Whoever may deploy need not be allowed to read the account's plan.
   if (environment.limits?.cpu_ms !== undefined)
     process.stdout.write(
@@ -46,7 +52,9 @@ export async function deploy(options: DeployOptions): Promise<number> {
     );
   if (problems.length === 0) return only ? 0 : upload(target);
   const count = counted(problems.length, 'problem');
-  process.stderr.write(`Nothing was deployed. ${count}:\n${problems.map((problem) => `- ${problem}\n`).join('')}`);
+  process.stderr.write(
+    `Nothing was deployed. ${count}:\n${problems.map((problem) => `- ${problem}\n`).join('')}`,
+  );
   return 1;
 }
 
@@ -66,19 +74,30 @@ async function upload(target: Target): Promise<number> {
 }
 
 /**
- * Checks that wrangler is logged in to Cloudflare and that the Worker has its secrets. Their values cannot be read.
+ * Checks that wrangler is logged in to Cloudflare and that the Worker has its secrets. Their values
+ * cannot be read.
  *
  * @param secrets names of the required secrets
  */
-export async function cloudflareProblems(target: Target, secrets: readonly string[]): Promise<string[]> {
-  const args = ['secret', 'list', '--format=json', `--env=${target.env}`, `--config=${configPath(target)}`];
+export async function cloudflareProblems(
+  target: Target,
+  secrets: readonly string[],
+): Promise<string[]> {
+  const args = [
+    'secret',
+    'list',
+    '--format=json',
+    `--env=${target.env}`,
+    `--config=${configPath(target)}`,
+  ];
   let found: string[] = [];
   try {
     found = namesIn(await runWrangler(args));
   } catch (error) {
     const reason = messageOf(error);
     if (reason.startsWith('wrangler is not logged in')) return [reason];
-    const hasNoWorker = reason.includes('10007') || /Worker .* not found/i.test(reason); // 10007: before its first deployment
+    // 10007: before its first deployment
+    const hasNoWorker = reason.includes('10007') || /Worker .* not found/i.test(reason);
     if (!hasNoWorker)
       return [
         `Cannot list the secrets of the environment (${reason}); see "npx wrangler secret list --env ${target.env}"`,
@@ -86,10 +105,16 @@ export async function cloudflareProblems(target: Target, secrets: readonly strin
   }
   return secrets
     .filter((name) => !found.includes(name))
-    .map((name) => `The secret ${name} is not set; run "npx wrangler secret put ${name} --env ${target.env}"`);
+    .map(
+      (name) =>
+        `The secret ${name} is not set; run "npx wrangler secret put ${name} --env ${target.env}"`,
+    );
 }
 
-/** The names in the output of `wrangler secret list`: a JSON array of objects, possibly after warnings. */
+/**
+ * The names in the output of `wrangler secret list`: a JSON array of objects, possibly after
+ * warnings.
+ */
 export function namesIn(output: string): string[] {
   const json = /^\[[^]*\]\s*$/m.exec(output)?.[0] ?? '[]';
   return (JSON.parse(json) as { name: string }[]).map(({ name }) => name);

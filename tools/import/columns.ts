@@ -5,7 +5,10 @@ import { shown } from './bad-line.ts';
 interface Kind {
   /** The Postgres type that it is converted to. */
   readonly type: string;
-  /** Whether the text in the file is valid: Postgres' own casts accept more, such as `yesterday`, `0x1F` or `1_000`. */
+  /**
+   * Whether the text in the file is valid: Postgres' own casts accept more, such as `yesterday`,
+   * `0x1F` or `1_000`.
+   */
   readonly isValid: (text: string) => boolean;
   /** Follows "is not" in messages. */
   readonly expected: string;
@@ -30,7 +33,11 @@ const text: Kind = { type: 'text', isValid: () => true, expected: 'text' };
 /** How spreadsheets write numbers of more than 11 digits, such as `2.00092E+15`. */
 const ROUNDED_NUMBER = /^-?\d([.,]\d+)?e[+]\d{2,}$/i;
 
-const id: Kind = { type: 'text', isValid: (value) => !ROUNDED_NUMBER.test(value), expected: 'an id' };
+const id: Kind = {
+  type: 'text',
+  isValid: (value) => !ROUNDED_NUMBER.test(value),
+  expected: 'an id',
+};
 
 const uuid: Kind = {
   type: 'uuid',
@@ -47,7 +54,9 @@ const surveyName: Kind = {
   expected: `a name that a request can have: 1 to ${MAX_NAME} characters, percent-encoded`,
 };
 
-/** A time as the API or Postgres prints it, with an offset. The cast checks whether the day exists. */
+/**
+ * A time as the API or Postgres prints it, with an offset. The cast checks whether the day exists.
+ */
 const TIMESTAMP = new RegExp(
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[T ]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d' +
     '(\\.\\d{1,6})?(Z|[+-](0\\d|1[0-5])(:?[0-5]\\d)?)$',
@@ -60,7 +69,11 @@ const timestamp: Kind = {
 };
 
 /** Only its beginning is checked here: the cast checks the rest. */
-const jsonObject: Kind = { type: 'jsonb', isValid: (value) => /^[ \t\n\r]*\{/.test(value), expected: 'a JSON object' };
+const jsonObject: Kind = {
+  type: 'jsonb',
+  isValid: (value) => /^[ \t\n\r]*\{/.test(value),
+  expected: 'a JSON object',
+};
 
 function integer(type: 'integer' | 'bigint', min: bigint, max: bigint, expected: string): Kind {
   return {
@@ -82,7 +95,8 @@ export const formsFile: FileFormat = {
     metadata: jsonObject,
   },
   key: ['surveyid'],
-  indexed: ['surveyid', 'survey_name'], // as in surveys_by_account, whose first column is a UUID as well
+  // as in surveys_by_account, whose first column is a UUID as well
+  indexed: ['surveyid', 'survey_name'],
   endpoint: '/responses/form-data',
 };
 
@@ -109,7 +123,11 @@ export const responsesFile: FileFormat = {
 };
 
 /** Why `value` is not valid in a column; undefined if it is. */
-export function reasonForRefusal({ columns }: FileFormat, name: string, value: string | null): string | undefined {
+export function reasonForRefusal(
+  { columns }: FileFormat,
+  name: string,
+  value: string | null,
+): string | undefined {
   const kind = columns[name];
   if (value === null) {
     if (kind?.isNullable) return undefined;

@@ -10,8 +10,9 @@ export interface Counts {
 }
 
 /**
- * Stores the form versions of `import_forms` for an account. The file lacks three columns: a new form version gets its
- * shortcode as its title, its own id as its `formid` and no translations; a stored one keeps its values.
+ * Stores the form versions of `import_forms` for an account. The file lacks three columns: a new
+ * form version gets its shortcode as its title, its own id as its `formid` and no translations; a
+ * stored one keeps its values.
  *
  * @param total number of rows in the table
  * @throws BadLine for an id that belongs to another account
@@ -30,7 +31,8 @@ export async function storeForms(client: Client, account: string, total: number)
      returning xmax = 0 as "isNew" -- xmax is 0 in rows that were inserted, not in those that were updated`,
     [account],
   );
-  await refuseIdsOfOthers(client, account); // not earlier: the statement waits for another import to store or not store an id
+  // not earlier: the statement waits for another import to store or not store an id
+  await refuseIdsOfOthers(client, account);
   const added = rows.filter((row) => row.isNew).length;
   return { new: added, changed: rows.length - added, unchanged: total - rows.length };
 }
@@ -41,14 +43,20 @@ async function refuseIdsOfOthers(client: Client, account: string): Promise<void>
     [account],
   );
   const [row] = rows;
-  if (row) throw new BadLine(row.line, `surveyid: "${row.id}" belongs to another account: is --email right?`);
+  if (row)
+    throw new BadLine(
+      row.line,
+      `surveyid: "${row.id}" belongs to another account: is --email right?`,
+    );
 }
 
 /**
- * Checks the versions of `import_forms`. They are not stored, because the service numbers versions itself, by time and id. They only
- * have to increase with the time of creation: a file may have only some of a form's versions.
+ * Checks the versions of `import_forms`. They are not stored, because the service numbers versions
+ * itself, by time and id. They only have to increase with the time of creation: a file may have
+ * only some of a form's versions.
  *
- * @returns a notice about versions of the same time, if the service numbers them in another order than the file
+ * @returns a notice about versions of the same time, if the service numbers them in another order
+ * than the file
  * @throws BadLine for a version out of order
  */
 export async function checkVersions(client: Client): Promise<string | undefined> {
@@ -71,6 +79,10 @@ export async function checkVersions(client: Client): Promise<string | undefined>
   const [row] = rows;
   if (!row) return undefined;
   const { line, form, version, previous, isBad } = row;
-  if (isBad) throw new BadLine(line, `version: ${version} cannot follow ${previous}, the version created before it`);
+  if (isBad)
+    throw new BadLine(
+      line,
+      `version: ${version} cannot follow ${previous}, the version created before it`,
+    );
   return `line ${line}: version ${version} of ${shown(form)} has the same survey_created as another one: the service numbers such versions by their ids`;
 }

@@ -11,29 +11,45 @@ export type Header = ReturnType<typeof parseHeader>;
  *
  * @param record the file's first; undefined if it is empty
  * @returns the columns, in the order of the file, and the delimiter
- * @throws BadLine for missing, unknown or repeated columns, or if this is the other of the two files
+ * @throws BadLine for missing, unknown or repeated columns, or if this is the other of the two
+ * files
  */
 export function parseHeader(record: CsvRecord | undefined, format: FileFormat) {
   if (!record) throw new BadLine(1, 'the file is empty: its first line must name the columns');
   const text = record.text.replace(/^\uFEFF/, '');
   const occurrences = (delimiter: string): number => text.split(delimiter).length;
-  const delimiter = DELIMITERS.reduce((best, next) => (occurrences(next) > occurrences(best) ? next : best));
+  const delimiter = DELIMITERS.reduce((best, next) =>
+    occurrences(next) > occurrences(best) ? next : best,
+  );
   const columns = fieldsOf({ ...record, text }, delimiter).map((name) => name ?? '');
   const wanted = Object.keys(format.columns);
   const missing = wanted.filter((name) => !columns.includes(name));
   const unknown = columns.filter((name) => !wanted.includes(name));
-  const repeated = columns.filter((name, index) => wanted.includes(name) && columns.indexOf(name) < index);
+  const repeated = columns.filter(
+    (name, index) => wanted.includes(name) && columns.indexOf(name) < index,
+  );
 
   const other = format === formsFile ? responsesFile : formsFile;
   if (missing.length > 0 && Object.keys(other.columns).every((name) => columns.includes(name)))
-    throw new BadLine(1, `this looks like the ${other.name} file: did you swap --forms and --responses?`);
+    throw new BadLine(
+      1,
+      `this looks like the ${other.name} file: did you swap --forms and --responses?`,
+    );
   const relative = RELATIVES.find(({ column }) => columns.includes(column));
   if (relative && missing.length > 0)
     throw new BadLine(1, `this looks like ${relative.kind}: export ${format.endpoint} instead`);
-  if (/^"?sep=/i.test(text)) throw new BadLine(1, 'remove this line, which is for spreadsheets only');
+  if (/^"?sep=/i.test(text))
+    throw new BadLine(1, 'remove this line, which is for spreadsheets only');
   if (missing.length > wanted.length / 2)
-    throw new BadLine(1, `must name the columns of ${format.endpoint}, separated by commas, but is ${shown(text)}`);
-  const faults = [list('lacks', missing), list('has unknown', unknown), list('repeats', repeated)].filter(Boolean);
+    throw new BadLine(
+      1,
+      `must name the columns of ${format.endpoint}, separated by commas, but is ${shown(text)}`,
+    );
+  const faults = [
+    list('lacks', missing),
+    list('has unknown', unknown),
+    list('repeats', repeated),
+  ].filter(Boolean);
   if (faults.length > 0)
     throw new BadLine(
       1,

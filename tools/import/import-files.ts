@@ -14,7 +14,9 @@ import { checkResponses, compareWithStored, storeResponses } from './responses.t
 export interface ImportInput {
   /** The account to load the files for; created if it does not exist. */
   email: string;
-  /** Paths of the two files, plain or gzip: exports of `/responses/form-data` and `/responses/csv`. */
+  /**
+   * Paths of the two files, plain or gzip: exports of `/responses/form-data` and `/responses/csv`.
+   */
   forms: string;
   responses: string;
 }
@@ -28,11 +30,13 @@ export interface ImportOptions extends Partial<LoadOptions> {
 export type ImportSummary = Awaited<ReturnType<typeof importFiles>>;
 
 /**
- * Loads two files into a database, which it migrates first, in one transaction: everything, or nothing on any error. Stored rows
- * with other values are updated; rows that are not in the files stay. A second run changes nothing.
+ * Loads two files into a database, which it migrates first, in one transaction: everything, or
+ * nothing on any error. Stored rows with other values are updated; rows that are not in the files
+ * stay. A second run changes nothing.
  *
  * @param url `postgres://` URL of a user who may migrate
- * @throws UserError for a file that cannot be read or a line that cannot be loaded, naming file and line
+ * @throws UserError for a file that cannot be read or a line that cannot be loaded, naming file and
+ * line
  * @throws the signal's reason once it is aborted
  */
 export async function importFiles(url: string, input: ImportInput, options: ImportOptions = {}) {
@@ -45,19 +49,26 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
     let applied: string[] = [];
     const summary = await inTransaction(client, async () => {
       applied = await limitLockWaits(url, client, () => applyMigrations(client));
-      await client.query('reset lock_timeout'); // an import waits for another one until that has ended
-      await findAccount(client, input.email); // refuses an ambiguous address before it reads the files
+      // an import waits for another one until that has ended
+      await client.query('reset lock_timeout');
+      // refuses an ambiguous address before it reads the files
+      await findAccount(client, input.email);
       const loadOptions = { signal, onProgress, onNotice };
-      const formRows = await namingFile(forms, () => loadFile(client, forms, formsFile, loadOptions));
+      const formRows = await namingFile(forms, () =>
+        loadFile(client, forms, formsFile, loadOptions),
+      );
       const renumbered = await namingFile(forms, () => checkVersions(client));
       if (renumbered !== undefined) onNotice(`${forms.path} ${renumbered}`);
-      const rows = await namingFile(responses, () => loadFile(client, responses, responsesFile, loadOptions));
+      const rows = await namingFile(responses, () =>
+        loadFile(client, responses, responsesFile, loadOptions),
+      );
       const enter = (phase: string): void => {
         signal.throwIfAborted();
         onProgress(`${phase} responses`, counted(rows, 'row'));
       };
       enter('checking');
-      const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email); // locked only from here on
+      // locked only from here on
+      const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email);
       const formCounts = await namingFile(forms, () => storeForms(client, account.id, formRows));
       const responseCounts = await namingFile(responses, async () => {
         await checkResponses(client, account.id);
@@ -75,8 +86,8 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
       throw error;
     });
     if (applied.length > 0 && !dryRun) onNotice(`applied ${applied.join(', ')}`);
-    // An index-only scan, as for page boundaries, needs vacuumed pages, and autovacuum may come late. Only speed depends
-    // on it, so it may fail.
+    // An index-only scan, as for page boundaries, needs vacuumed pages, and autovacuum may come
+    // late. Only speed depends on it, so it may fail.
     if (summary.responses.new + summary.responses.changed > 0) {
       await client.query('vacuum (analyze) responses').catch(() => {});
     }
@@ -85,10 +96,16 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
 }
 
 /** Cancels the statement in progress when the signal is aborted. */
-async function cancelWhenAborted(url: string, client: Client, signal: AbortSignal): Promise<Disposable> {
+async function cancelWhenAborted(
+  url: string,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Disposable> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   return addAbortListener(signal, () => {
-    withConnection(url, (other) => other.query('select pg_cancel_backend($1)', [rows[0]?.pid])).catch(() => {});
+    withConnection(url, (other) =>
+      other.query('select pg_cancel_backend($1)', [rows[0]?.pid]),
+    ).catch(() => {});
   });
 }
 

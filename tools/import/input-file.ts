@@ -8,8 +8,9 @@ import { HEAD_BYTES, whyNotCsv } from './not-csv.ts';
 export type InputFile = Awaited<ReturnType<typeof openInput>>;
 
 /**
- * A file to read, plain or gzip. It is gzip if it starts with gzip's two magic bytes (RFC 1952, section 2.3.1); a file named
- * `.gz` has to be gzip. The content is streamed, so it can have any size.
+ * A file to read, plain or gzip. It is gzip if it starts with gzip's two magic bytes (RFC 1952,
+ * section 2.3.1); a file named `.gz` has to be gzip. The content is streamed, so it can have any
+ * size.
  *
  * @throws UserError naming the file if it is missing, a directory or not readable
  */
@@ -23,7 +24,8 @@ export async function openInput(path: string) {
   /**
    * The file's bytes, decompressed if it is gzip.
    *
-   * @throws UserError naming the file if it is named `.gz` but is not gzip, is damaged or truncated, or cannot be CSV
+   * @throws UserError naming the file if it is named `.gz` but is not gzip, is damaged or
+   * truncated, or cannot be CSV
    */
   async function* content(): AsyncGenerator<Uint8Array, void> {
     source = createReadStream(path);
@@ -32,7 +34,9 @@ export async function openInput(path: string) {
       const magic = await start(chunks, 2);
       isGzip = magic[0] === 0x1f && magic[1] === 0x8b;
       if (!isGzip && path.endsWith('.gz'))
-        throw new UserError(`${path}: is named .gz, but is not a gzip file: if it is CSV, remove .gz from its name`);
+        throw new UserError(
+          `${path}: is named .gz, but is not a gzip file: if it is CSV, remove .gz from its name`,
+        );
       const bytes = isGzip ? gunzip(chain(magic, chunks)) : chain(magic, chunks);
       const head = await start(bytes, HEAD_BYTES);
       const problem = whyNotCsv(head);
@@ -54,8 +58,8 @@ export async function openInput(path: string) {
       return `${megabytes(source?.bytesRead ?? 0)}${info.isFile() ? ` of ${megabytes(info.size)}` : ''} MB`;
     },
     /**
-     * Reads a gzip file again, up to the checksum at its end. Call this before you report an error in the content, because a
-     * damaged file may first decompress to garbage.
+     * Reads a gzip file again, up to the checksum at its end. Call this before you report an error
+     * in the content, because a damaged file may first decompress to garbage.
      *
      * @throws UserError like `content`
      */
@@ -84,7 +88,10 @@ async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator
 /** zlib takes a chunk only after it has read the one before. */
 const GUNZIP = { chunkSize: 64 * 1024, writableHighWaterMark: 1 };
 
-/** Decompresses every member of a gzip file. zlib stops at a zero byte after a member: gzip(1) skips it, so this does as well. */
+/**
+ * Decompresses every member of a gzip file. zlib stops at a zero byte after a member: gzip(1) skips
+ * it, so this does as well.
+ */
 async function* gunzip(chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void> {
   const next = async () => (await chunks.next()).value as Buffer | undefined;
   for (let chunk = await next(); chunk;) {
@@ -102,7 +109,8 @@ async function* gunzip(chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer, vo
         return;
       }
     };
-    // The iteration throws the errors of both streams; the callback only keeps them from being thrown twice.
+    // The iteration throws the errors of both streams; the callback only keeps them from being
+    // thrown twice.
     yield* pipeline(input, zlib, () => {});
   }
 }

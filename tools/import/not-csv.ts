@@ -3,10 +3,14 @@ import { shown } from './bad-line.ts';
 /** Enough to recognise all kinds, and to show the message of an error. */
 export const HEAD_BYTES = 512;
 
-const IMPORT_CSV = 'export the survey as CSV, and import that file (a workbook saved as CSV may have damaged ids)';
+const IMPORT_CSV =
+  'export the survey as CSV, and import that file (a workbook saved as CSV may have damaged ids)';
 const WORKBOOK = `is an Excel workbook, not CSV: ${IMPORT_CSV}`;
 
-/** The first name in a ZIP file follows 30 bytes: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT section 4.3.7 */
+/**
+ * The first name in a ZIP file follows 30 bytes:
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT section 4.3.7
+ */
 const zipOf = (name: RegExp) => new RegExp(`^PK\\x03\\x04[^]{26}(${name.source})`);
 
 /** Kinds of files that people take for CSV, by their first bytes, and what to do about them. */
@@ -15,7 +19,10 @@ const KINDS: readonly [RegExp, string][] = [
   [zipOf(/\[Content_Types\]|_rels\/|docProps\/|xl\//), WORKBOOK],
   [/^\u00D0\u00CF/, WORKBOOK], // an OLE file, as Excel wrote until 2003
   [zipOf(/.*/), 'is a ZIP archive, not CSV: unpack it, and import the file in it'],
-  [/^(BZh|\u00FD7zXZ|7z\u00BC\u00AF|\(\u00B5\/\u00FD)/, 'is compressed, but not with gzip: decompress it first'],
+  [
+    /^(BZh|\u00FD7zXZ|7z\u00BC\u00AF|\(\u00B5\/\u00FD)/,
+    'is compressed, but not with gzip: decompress it first',
+  ],
   [/^[^\t\n\r -\u00FF]\u008B/, 'is compressed twice with gzip: decompress it once'],
   [
     /^(\u00FF\u00FE|\u00FE\u00FF|[^]?\0)/,

@@ -5,8 +5,8 @@ const LF = 0x0a;
 const QUOTE = 0x22;
 
 /**
- * The service never sends a longer response (docs/export.md, "What runs at a time"). Besides, a quote that is never closed would have
- * the rest of the file collected in memory.
+ * The service never sends a longer response (docs/export.md, "What runs at a time"). Besides, a
+ * quote that is never closed would have the rest of the file collected in memory.
  */
 const MAX_RECORD_BYTES = 27 * 1024 * 1024;
 
@@ -25,7 +25,9 @@ export interface CsvRecord {
  * @returns the records that end in a chunk, at least one at a time
  * @throws BadLine for a record that is not UTF-8, has a NUL, or is longer than 27 MiB
  */
-export async function* recordsOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecord[], void> {
+export async function* recordsOf(
+  content: AsyncIterable<Uint8Array>,
+): AsyncGenerator<CsvRecord[], void> {
   let pieces: Uint8Array[] = []; // of the record that has not ended
   let isQuoted = false;
   let line = 1;
@@ -54,8 +56,10 @@ export async function* recordsOf(content: AsyncIterable<Uint8Array>): AsyncGener
 
 function textOf(pieces: readonly Uint8Array[], line: number): string {
   const bytes = Buffer.concat(pieces);
-  if (!isUtf8(bytes)) throw new BadLine(line, 'is not valid UTF-8: save the file as UTF-8 and try again');
-  if (bytes.includes(0)) throw new BadLine(line, 'has a NUL character, which Postgres cannot store');
+  if (!isUtf8(bytes))
+    throw new BadLine(line, 'is not valid UTF-8: save the file as UTF-8 and try again');
+  if (bytes.includes(0))
+    throw new BadLine(line, 'has a NUL character, which Postgres cannot store');
   return bytes.toString().replace(/\r?\n$/, '');
 }
 
@@ -70,9 +74,13 @@ export function fieldsOf({ line, text }: CsvRecord, delimiter: string): (string 
   for (let start = 0; start <= text.length;) {
     let unquoted = start;
     while (text[unquoted] === '"') {
-      const close = text.indexOf('"', unquoted + 1); // two quotes inside quotes close and open again
+      // two quotes inside quotes close and open again
+      const close = text.indexOf('"', unquoted + 1);
       if (close === -1)
-        throw new BadLine(line, 'a quote is never closed: if the file is cut off here, export it again');
+        throw new BadLine(
+          line,
+          'a quote is never closed: if the file is cut off here, export it again',
+        );
       unquoted = close + 1;
     }
     const isQuoted = unquoted > start;
@@ -80,14 +88,20 @@ export function fieldsOf({ line, text }: CsvRecord, delimiter: string): (string 
     const end = next === -1 ? text.length : next;
     const rest = text.slice(unquoted, end);
     if (isQuoted && rest !== '')
-      throw new BadLine(line, 'there is text after a closing quote (write a quote inside quotes as "")');
-    if (rest.includes('"')) throw new BadLine(line, 'there is a quote inside a field that does not start with one');
+      throw new BadLine(
+        line,
+        'there is text after a closing quote (write a quote inside quotes as "")',
+      );
+    if (rest.includes('"'))
+      throw new BadLine(line, 'there is a quote inside a field that does not start with one');
     if (rest.includes('\r'))
       throw new BadLine(
         line,
         'there is a carriage return outside quotes that is not followed by a line feed, which must end each line',
       );
-    fields.push(isQuoted ? text.slice(start + 1, unquoted - 1).replaceAll('""', '"') : rest || null);
+    fields.push(
+      isQuoted ? text.slice(start + 1, unquoted - 1).replaceAll('""', '"') : rest || null,
+    );
     start = end + 1;
   }
   return fields;

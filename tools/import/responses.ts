@@ -5,16 +5,23 @@ import type { Counts } from './forms.ts';
 /**
  * Refuses responses in `import_responses` that have valid types but cannot be stored.
  *
- * @throws BadLine for a form version that the account does not have, or an `ad_id` that is not that of the metadata (it is not
+ * @throws BadLine for a form version that the account does not have, or an `ad_id` that is not that
+ * of the metadata (it is not
  *   stored)
  */
 export async function checkResponses(client: Client, account: string): Promise<void> {
-  // If another session deleted a form version now, its responses would be left out without an error.
+  // If another session deleted a form version now, its responses would be left out without an
+  // error.
   await client.query(
     'select from surveys where userid = $1 and id in (select surveyid from import_responses) order by id for share',
     [account],
   );
-  const { rows } = await client.query<{ line: number; surveyid: string; ad_id: string | null; isUnknown: boolean }>(
+  const { rows } = await client.query<{
+    line: number;
+    surveyid: string;
+    ad_id: string | null;
+    isUnknown: boolean;
+  }>(
     `select line, surveyid, ad_id, form.id is null as "isUnknown"
      from import_responses as file left join surveys as form on form.id = surveyid and form.userid = $1
      where form.id is null or ad_id is distinct from file.metadata ->> 'ad_id' order by line limit 1`,
@@ -34,11 +41,12 @@ export async function checkResponses(client: Client, account: string): Promise<v
 type Comparison = Pick<Counts, 'changed' | 'unchanged'>;
 
 /**
- * Creates the temporary table `import_stored`: the lines of `import_responses` that are stored already, and whether all their
- * values are the same.
+ * Creates the temporary table `import_stored`: the lines of `import_responses` that are stored
+ * already, and whether all their values are the same.
  */
 export async function compareWithStored(client: Client): Promise<Comparison> {
-  // Postgres takes the columns of a key for independent, so it expects few matches, and would look up each row with Memoize.
+  // Postgres takes the columns of a key for independent, so it expects few matches, and would look
+  // up each row with Memoize.
   await client.query(`set local enable_memoize = off; set local work_mem = '64MB'`);
   await client.query(
     `create temporary table import_stored on commit drop as
@@ -59,8 +67,9 @@ export async function compareWithStored(client: Client): Promise<Comparison> {
 }
 
 /**
- * Stores the new and changed responses of `import_responses`; unchanged ones are not written again. The file lacks two columns: a
- * new response gets its form's shortcode and no seed, a stored one keeps its values.
+ * Stores the new and changed responses of `import_responses`; unchanged ones are not written again.
+ * The file lacks two columns: a new response gets its form's shortcode and no seed, a stored one
+ * keeps its values.
  */
 export async function storeResponses(client: Client): Promise<void> {
   await client.query(

@@ -19,28 +19,36 @@ const MAX_NAME_LENGTH = 200;
  * @param text an id of a key
  * @param option the name of the argument, for errors
  * @returns the id in lower case, as the database prints it
- * @throws UserError if it is not a UUID, without quoting it: it may be a key that was given instead of its id
+ * @throws UserError if it is not a UUID, without quoting it: it may be a key that was given instead
+ * of its id
  */
 export function parseKeyId(text: string, option = '<id>'): string {
   const id = text.toLowerCase();
   if (UUID.test(id)) return id;
-  const problem = /^sresl?_/.test(text) ? 'this is a key, not the id of one' : 'this is not the id of a key (a UUID)';
+  const problem = /^sresl?_/.test(text)
+    ? 'this is a key, not the id of one'
+    : 'this is not the id of a key (a UUID)';
   throw new UserError(`${option}: ${problem}. "npm run keys -- list" shows the ids.`);
 }
 
-/** @throws UserError unless the name has 1 to 200 characters (code points), is not blank and has no control characters */
+/**
+ * @throws UserError unless the name has 1 to 200 characters (code points), is not blank and has no
+ * control characters
+ */
 export function parseKeyName(text: string): string {
   const length = Array.from(text).length;
   if (text.trim() === '') throw new UserError('--name: is empty: expected 1 to 200 characters');
   if (length > MAX_NAME_LENGTH)
     throw new UserError(`--name: has ${length} characters: expected 1 to ${MAX_NAME_LENGTH}`);
-  if (printable(text) !== text) throw new UserError('--name: has control characters, such as line breaks');
+  if (printable(text) !== text)
+    throw new UserError('--name: has control characters, such as line breaks');
   return text;
 }
 
 /**
  * @param option the option's name, for errors
- * @param text such as `90d`, `12h` or `30m`; also `w` for weeks and `s` for seconds; with `orZero`, also `0`
+ * @param text such as `90d`, `12h` or `30m`; also `w` for weeks and `s` for seconds; with `orZero`,
+ * also `0`
  * @returns milliseconds
  * @throws UserError if the text is anything else, or more than 36 500 days
  */

@@ -1,4 +1,9 @@
-import { apiKeyPrefix, generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import {
+  apiKeyPrefix,
+  generateApiKey,
+  generateLimitedApiKey,
+  hashApiKey,
+} from '../../src/auth/api-key.ts';
 import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
 import { withTransaction } from '../connection.ts';
@@ -27,34 +32,63 @@ export interface IssueOptions {
 }
 
 /** What to do about an account that does not exist. */
-export const ADVICE = '"npm run db:import" creates one with its data, --create-account one without.';
+export const ADVICE =
+  '"npm run db:import" creates one with its data, --create-account one without.';
 
 /**
- * Issues an API key for an account and stores its hash, in a database that it migrates first. All or nothing.
+ * Issues an API key for an account and stores its hash, in a database that it migrates first. All
+ * or nothing.
  *
  * @param url `postgres://` URL of a user who may migrate
  * @throws UserError if there is no such account, or more than one
  */
 export async function issueKey(
   url: string,
-  { email, createAccount = false, name, expiresInMs, limits = null, onNotice = () => {} }: IssueOptions,
+  {
+    email,
+    createAccount = false,
+    name,
+    expiresInMs,
+    limits = null,
+    onNotice = () => {},
+  }: IssueOptions,
 ): Promise<IssuedKey> {
   const key = limits ? generateLimitedApiKey() : generateApiKey();
   const prefix = apiKeyPrefix(key);
-  const expires = expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
+  const expires =
+    expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
   const hash = await hashApiKey(key);
   const stored: string[] = [];
   const issued = await withTransaction(url, async (client) => {
     const applied = await applyMigrations(client);
     if (applied.length > 0) stored.push(`applied ${applied.join(', ')}`);
-    const known = createAccount ? await findAccount(client, email) : await existingAccount(client, email, ADVICE);
-    const { account, isNew } = known ? { account: known, isNew: false } : await findOrCreateAccount(client, email);
+    const known = createAccount
+      ? await findAccount(client, email)
+      : await existingAccount(client, email, ADVICE);
+    const { account, isNew } = known
+      ? { account: known, isNew: false }
+      : await findOrCreateAccount(client, email);
     if (isNew) stored.push(printable(`Created the account "${email}".`));
     const insert =
       'insert into api_keys (userid, name, prefix, hash, expires, limits) values ($1, $2, $3, $4, $5, $6) returning id';
-    const { rows } = await client.query<{ id: string }>(insert, [account.id, name, prefix, hash, expires, limits]);
+    const { rows } = await client.query<{ id: string }>(insert, [
+      account.id,
+      name,
+      prefix,
+      hash,
+      expires,
+      limits,
+    ]);
     const id = rows[0]?.id ?? '';
-    return { key, id, email: account.email, name, prefix, expires, limits: await showLimits(limits) };
+    return {
+      key,
+      id,
+      email: account.email,
+      name,
+      prefix,
+      expires,
+      limits: await showLimits(limits),
+    };
   });
   for (const notice of stored) onNotice(notice);
   return issued;

@@ -24,7 +24,10 @@ export interface LimitOptions {
   readonly force?: boolean;
 }
 
-/** What the account has: each question of each form of each survey, and the number of responses to it. */
+/**
+ * What the account has: each question of each form of each survey, and the number of responses to
+ * it.
+ */
 interface Entry {
   readonly survey: string;
   readonly form: string;
@@ -38,19 +41,35 @@ const list = (names: readonly string[]) => names.map((name) => `"${printable(nam
 /**
  * Makes the limits of a new key. Writes nothing to the database.
  *
- * @param options.onNotice called with a sentence that describes what the key sees, and with warnings
+ * @param options.onNotice called with a sentence that describes what the key sees, and with
+ * warnings
  * @returns null for a key that sees everything
  * @throws UserError if the options contradict each other, or name what the account does not have
  */
 export async function chooseLimits(
   url: string,
-  options: LimitOptions & { email: string; createAccount?: boolean | undefined; onNotice: (notice: string) => void },
+  options: LimitOptions & {
+    email: string;
+    createAccount?: boolean | undefined;
+    onNotice: (notice: string) => void;
+  },
 ): Promise<KeyLimits | null> {
-  const { email, createAccount, question = [], withoutQuestion = [], metadata, noMetadata, noPageid } = options;
+  const {
+    email,
+    createAccount,
+    question = [],
+    withoutQuestion = [],
+    metadata,
+    noMetadata,
+    noPageid,
+  } = options;
   const both = question.filter((name) => withoutQuestion.includes(name));
-  if (both.length > 0) throw new UserError(`--without-question: ${list(both)} cannot be a --question as well`);
+  if (both.length > 0)
+    throw new UserError(`--without-question: ${list(both)} cannot be a --question as well`);
   if (noPageid && metadata?.includes('pageid'))
-    throw new UserError('--no-pageid: takes "pageid" out of the metadata, so it cannot be a --metadata as well');
+    throw new UserError(
+      '--no-pageid: takes "pageid" out of the metadata, so it cannot be a --metadata as well',
+    );
   const limits: KeyLimits = {
     v: 1,
     ...(options.survey && { surveys: options.survey }),
@@ -66,7 +85,9 @@ export async function chooseLimits(
     const isEmpty = (await findMigrations(client)).pending.includes('0001_initial.sql');
     const find = createAccount ? findAccount : existingAccount;
     const account = isEmpty ? undefined : await find(client, email, ADVICE);
-    const shared = options.pseudonymsOf && { secret: await secretOf(client, options.pseudonymsOf, account?.id) };
+    const shared = options.pseudonymsOf && {
+      secret: await secretOf(client, options.pseudonymsOf, account?.id),
+    };
     const entries = account ? await entriesOf(client, account.id) : [];
     if (!options.force) checkNames(options, entries);
     const chosen = { ...limits, ...shared };
@@ -76,10 +97,17 @@ export async function chooseLimits(
 }
 
 /** @throws UserError if the account has no such key, or it has no pseudonyms */
-async function secretOf(client: Client, id: string, accountId: string | undefined): Promise<string> {
-  const select = `select to_jsonb(k) -> 'limits' as limits from api_keys k where id = $1 and userid = $2`; // no column in older schemas
+async function secretOf(
+  client: Client,
+  id: string,
+  accountId: string | undefined,
+): Promise<string> {
+  // no column in older schemas
+  const select = `select to_jsonb(k) -> 'limits' as limits from api_keys k where id = $1 and userid = $2`;
   const { rows } =
-    accountId === undefined ? { rows: [] } : await client.query<{ limits: unknown }>(select, [id, accountId]);
+    accountId === undefined
+      ? { rows: [] }
+      : await client.query<{ limits: unknown }>(select, [id, accountId]);
   if (!rows[0]) throw new UserError(`--pseudonyms-of: the account has no key ${id}`);
   const secret = parseKeyLimits(rows[0].limits)?.secret;
   if (secret === undefined) throw new UserError(`--pseudonyms-of: key ${id} has no pseudonyms`);
@@ -100,7 +128,10 @@ async function entriesOf(client: Client, accountId: string): Promise<Entry[]> {
 /** The most names of an account that an error lists. */
 const MAX_LISTED = 30;
 
-function checkNames({ survey, form, question, withoutQuestion }: LimitOptions, entries: readonly Entry[]): void {
+function checkNames(
+  { survey, form, question, withoutQuestion }: LimitOptions,
+  entries: readonly Entry[],
+): void {
   for (const [option, names, column] of [
     ['survey', survey, 'survey'],
     ['form', form, 'form'],
@@ -112,7 +143,9 @@ function checkNames({ survey, form, question, withoutQuestion }: LimitOptions, e
     if (unknown.length === 0) continue;
     const sorted = [...known].toSorted();
     const listed =
-      sorted.length > 0 ? list(sorted.slice(0, MAX_LISTED)) + (sorted.length > MAX_LISTED ? ', …' : '') : 'none';
+      sorted.length > 0
+        ? list(sorted.slice(0, MAX_LISTED)) + (sorted.length > MAX_LISTED ? ', …' : '')
+        : 'none';
     throw new UserError(
       `--${option}: the account has no ${column} ${list(unknown)}: it has ${listed}. If it is to come, add --force.`,
     );
@@ -121,24 +154,43 @@ function checkNames({ survey, form, question, withoutQuestion }: LimitOptions, e
 
 /** @returns a sentence that describes what a key sees, and warnings */
 function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
-  const { surveys, shortcodes, questions, without_questions: hidden, metadata, pageid, secret } = limits;
-  const isAmong = (names: readonly string[] | undefined, name: string) => names?.includes(name) ?? true;
-  const forms = entries.filter(({ survey, form }) => isAmong(surveys, survey) && isAmong(shortcodes, form));
+  const {
+    surveys,
+    shortcodes,
+    questions,
+    without_questions: hidden,
+    metadata,
+    pageid,
+    secret,
+  } = limits;
+  const isAmong = (names: readonly string[] | undefined, name: string) =>
+    names?.includes(name) ?? true;
+  const forms = entries.filter(
+    ({ survey, form }) => isAmong(surveys, survey) && isAmong(shortcodes, form),
+  );
   const seen = forms.filter(
-    ({ question }) => question !== null && isAmong(questions, question) && !hidden?.includes(question),
+    ({ question }) =>
+      question !== null && isAmong(questions, question) && !hidden?.includes(question),
   );
   const answered = entries.filter(({ question }) => question !== null);
   const namesIn = (some: readonly Entry[]) => new Set(some.map(({ survey }) => survey)).size;
-  const sum = (some: readonly Entry[]) => some.reduce((total, { responses }) => total + responses, 0);
-  const of = (part: number, all: number, noun: string) => `${part.toLocaleString('en-US')} of ${counted(all, noun)}`;
+  const sum = (some: readonly Entry[]) =>
+    some.reduce((total, { responses }) => total + responses, 0);
+  const of = (part: number, all: number, noun: string) =>
+    `${part.toLocaleString('en-US')} of ${counted(all, noun)}`;
   const parts = [
     of(namesIn(forms), namesIn(entries), 'survey'),
     of(seen.length, answered.length, 'question'),
     of(sum(seen), sum(entries), 'response'),
-    metadata ? (metadata.length > 0 ? `of the metadata only ${list(metadata)}` : 'no metadata') : 'all metadata',
+    metadata
+      ? metadata.length > 0
+        ? `of the metadata only ${list(metadata)}`
+        : 'no metadata'
+      : 'all metadata',
     pageid === false ? 'no page ids' : 'page ids',
   ];
-  const ids = secret === undefined ? "the participants' ids" : "pseudonyms in place of the participants' ids";
+  const ids =
+    secret === undefined ? "the participants' ids" : "pseudonyms in place of the participants' ids";
   const notices = [`This key sees ${parts.join(', ')}, and ${ids}.`];
   if (sum(seen) === 0) notices.push('Warning: this key sees no responses.');
   if (secret !== undefined && !metadata)
@@ -148,7 +200,10 @@ function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
   return notices;
 }
 
-/** What a list shows of a key's limits, as `/key` does: never the secret. Null for a key that sees everything. */
+/**
+ * What a list shows of a key's limits, as `/key` does: never the secret. Null for a key that sees
+ * everything.
+ */
 export type ShownLimits =
   | null
   | 'unknown' // the service refuses the key
@@ -167,7 +222,15 @@ export async function showLimits(stored: unknown): Promise<ShownLimits> {
 /** Limits in a few words, such as `3 surveys, no metadata`. */
 export function inShort(limits: ShownLimits): string {
   if (limits === null || limits === 'unknown') return limits ?? '-';
-  const { surveys, shortcodes, questions, without_questions: hidden, metadata, pageid, pseudonyms } = limits;
+  const {
+    surveys,
+    shortcodes,
+    questions,
+    without_questions: hidden,
+    metadata,
+    pageid,
+    pseudonyms,
+  } = limits;
   const parts = [
     surveys && counted(surveys.length, 'survey'),
     shortcodes && counted(shortcodes.length, 'form'),

@@ -45,21 +45,46 @@ export async function listKeys(url: string, email?: string): Promise<ListedKey[]
   return withLockTimeout(url, async (client) => {
     const account = email === undefined ? undefined : await existingAccount(client, email);
     const { rows } = await client.query<ListedKey>(select, [account?.id]);
-    return Promise.all(rows.map(async (key) => Object.assign(key, { limits: await showLimits(key.limits) })));
+    return Promise.all(
+      rows.map(async (key) => Object.assign(key, { limits: await showLimits(key.limits) })),
+    );
   });
 }
 
-const HEADER = ['id', 'account', 'name', 'prefix', 'created', 'expires', 'last used', 'state', 'limits'];
+const HEADER = [
+  'id',
+  'account',
+  'name',
+  'prefix',
+  'created',
+  'expires',
+  'last used',
+  'state',
+  'limits',
+];
 
 /** @returns the keys as an aligned table with a header, without control characters */
 export function toTable(keys: readonly ListedKey[]): string {
   const rows = [HEADER, ...keys.map(cellsOf)].map((row) => row.map((cell) => printable(cell)));
-  const widths = HEADER.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
-  const pad = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
+  const widths = HEADER.map((_, column) =>
+    Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
+  );
+  const pad = (cell: string, column: number) =>
+    cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
   return rows.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('');
 }
 
-function cellsOf({ id, email, name, prefix, created, expires, lastUsed, state, limits }: ListedKey): string[] {
+function cellsOf({
+  id,
+  email,
+  name,
+  prefix,
+  created,
+  expires,
+  lastUsed,
+  state,
+  limits,
+}: ListedKey): string[] {
   const time = (iso: string | null, none: string) => (iso ? toTheMinute(iso) : none);
   const times = [toTheMinute(created), time(expires, 'never'), time(lastUsed, '-')];
   return [id, email, name, prefix, ...times, state, inShort(limits)];

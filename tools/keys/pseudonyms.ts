@@ -35,7 +35,8 @@ export async function writePseudonyms(
            and shortcode = any(coalesce($4::text[], array[shortcode]))`,
       [keys[0].userid, survey, surveys, shortcodes],
     );
-    if (forms.length === 0) throw new UserError(`--survey: key ${id} sees no survey "${printable(survey)}"`);
+    if (forms.length === 0)
+      throw new UserError(`--survey: key ${id} sees no survey "${printable(survey)}"`);
     await client.query(
       `declare participants cursor for select distinct userid collate "C" as userid from responses
          where surveyid = any($1) and question_ref = any(coalesce($2::text[], array[question_ref])) and question_ref <> all($3)
@@ -45,12 +46,15 @@ export async function writePseudonyms(
     let records = 'userid,pseudonym\n';
     while (records !== '' && (await write(records))) {
       const { rows } = await client.query<{ userid: string }>(`fetch ${BATCH} from participants`);
-      records = rows.map(({ userid }) => `${quoted(userid)},${pseudonymOf(userid, secret)}\n`).join('');
+      records = rows
+        .map(({ userid }) => `${quoted(userid)},${pseudonymOf(userid, secret)}\n`)
+        .join('');
     }
   });
 }
 
-const quoted = (text: string) => (/^$|[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const quoted = (text: string) =>
+  /^$|[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
 /** @param secret the key of the HMAC, in hexadecimal */
 function pseudonymOf(userid: string, secret: string): string {

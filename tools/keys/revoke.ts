@@ -2,13 +2,16 @@ import { withLockTimeout } from '../connection.ts';
 import { type ListedKey, noSuchKey } from './list.ts';
 import { isoTime } from './times.ts';
 
-type RevokedKey = Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix'> & { readonly revoked: string };
+type RevokedKey = Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix'> & {
+  readonly revoked: string;
+};
 
 /**
  * Revokes a key in the database. If it is revoked already, nothing changes.
  *
  * @param url `postgres://` URL of the migrated database
- * @returns the key and when it was first revoked, whether that was before, and its hash, under which it is cached
+ * @returns the key and when it was first revoked, whether that was before, and its hash, under
+ * which it is cached
  * @throws UserError if there is no such key
  */
 export async function revokeKey(url: string, id: string) {

@@ -1,4 +1,9 @@
-import { apiKeyPrefix, generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import {
+  apiKeyPrefix,
+  generateApiKey,
+  generateLimitedApiKey,
+  hashApiKey,
+} from '../../src/auth/api-key.ts';
 import { UserError } from '../command.ts';
 import { withTransaction } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
@@ -13,7 +18,10 @@ export interface RotatedKey extends IssuedKey {
   readonly replaces: { readonly id: string; readonly prefix: string; readonly expires: string };
 }
 
-type FoundKey = Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires' | 'revoked' | 'state'> & {
+type FoundKey = Pick<
+  ListedKey,
+  'id' | 'email' | 'name' | 'prefix' | 'expires' | 'revoked' | 'state'
+> & {
   hash: string;
   limits: unknown;
 };
@@ -21,8 +29,8 @@ type FoundKey = Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires' |
 type Replacement = Pick<ListedKey, 'id' | 'expires'> & { oldEnd: string };
 
 /**
- * SQL for the id of the key that replaces another. It follows from the other's id, so that the primary key allows one successor
- * at most, and names it.
+ * SQL for the id of the key that replaces another. It follows from the other's id, so that the
+ * primary key allows one successor at most, and names it.
  */
 const successorId = (id: string) => `md5('successor of ' || ${id}::uuid::text)::uuid`;
 
@@ -32,11 +40,13 @@ const ISSUE = '"npm run keys -- issue" issues a new one.';
 const ms = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`;
 
 /**
- * Issues a new key with the account, name and limits of an old one, which then works for a grace period. All or nothing.
+ * Issues a new key with the account, name and limits of an old one, which then works for a grace
+ * period. All or nothing.
  *
  * @param url `postgres://` URL of the migrated database
  * @param options.graceMs how long the old key still works, unless it expires earlier
- * @param options.expiresInMs how long the new key works; by default as long as the old key was issued for
+ * @param options.expiresInMs how long the new key works; by default as long as the old key was
+ * issued for
  * @returns the new key, and the old key's hash, under which it is cached
  * @throws UserError if there is no such key, or it was rotated already, or is revoked or expired
  */
@@ -73,11 +83,26 @@ export async function rotateKey(
     const key = old.limits === null ? generateApiKey() : generateLimitedApiKey();
     const prefix = apiKeyPrefix(key);
     const hash = await hashApiKey(key);
-    const { rows } = await client.query<Replacement>(replace, [id, prefix, hash, expiresInMs ?? null, graceMs]);
+    const { rows } = await client.query<Replacement>(replace, [
+      id,
+      prefix,
+      hash,
+      expiresInMs ?? null,
+      graceMs,
+    ]);
     const { id: newId, expires, oldEnd } = rows[0] as Replacement;
     const replaces = { id, prefix: old.prefix, expires: oldEnd };
     const limits = await showLimits(old.limits);
-    const rotated = { key, id: newId, email: old.email, name: old.name, prefix, expires, limits, replaces };
+    const rotated = {
+      key,
+      id: newId,
+      email: old.email,
+      name: old.name,
+      prefix,
+      expires,
+      limits,
+      replaces,
+    };
     return { rotated, oldHash: old.hash };
   });
 }

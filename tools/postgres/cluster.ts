@@ -12,7 +12,8 @@ export const PASSWORD_FILE = 'superuser-password';
 /**
  * Creates a data directory for UTF-8 text, with a random password in {@link PASSWORD_FILE}.
  *
- * @param data an absolute path; the folder must be empty, or absent from a folder that `user` can write to
+ * @param data an absolute path; the folder must be empty, or absent from a folder that `user` can
+ * write to
  * @param args further arguments of `initdb`
  * @throws Error with the reason that initdb gives
  */
@@ -28,7 +29,11 @@ export async function createCluster(
     await chownTree(passwordFile, user);
     const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
     const all = [`--pgdata=${data}`, '--encoding=UTF8', ...args, ...access, '--no-instructions'];
-    await promisify(execFile)(initdb, all, { ...user, cwd: dirname(data), ...(signal && { signal }) });
+    await promisify(execFile)(initdb, all, {
+      ...user,
+      cwd: dirname(data),
+      ...(signal && { signal }),
+    });
     await rename(passwordFile, join(data, PASSWORD_FILE));
   } catch (error) {
     if (signal?.aborted || !(error instanceof Error && 'stderr' in error)) throw error;

@@ -1,5 +1,16 @@
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  symlink,
+} from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, UserError } from '../command.ts';
 import { canReach, chownTree, serverUser } from './os-user.ts';
@@ -12,10 +23,12 @@ const DRAFT = 'postgres.new-';
 const CHOOSE = 'set DATA_DIR to another folder';
 
 /**
- * Opens `<dataDir>/postgres`. Creates both folders, readable only by their owner, if they are missing. If the server's user
- * cannot reach `dataDir`, which happens only as root, `postgres` is a symbolic link to a folder that it can reach.
+ * Opens `<dataDir>/postgres`. Creates both folders, readable only by their owner, if they are
+ * missing. If the server's user cannot reach `dataDir`, which happens only as root, `postgres` is a
+ * symbolic link to a folder that it can reach.
  *
- * @returns its programs; the data directory, an absolute path without symbolic links; and the superuser's password
+ * @returns its programs; the data directory, an absolute path without symbolic links; and the
+ * superuser's password
  * @throws UserError if this service cannot use the folder or cannot create it
  */
 export async function openDataFolder(dataDir: string, signal?: AbortSignal) {
@@ -32,7 +45,10 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal) {
   }
 }
 
-/** Creates `dataDir`, or makes an empty one private. Any other may be a shared folder and keeps its permissions. */
+/**
+ * Creates `dataDir`, or makes an empty one private. Any other may be a shared folder and keeps its
+ * permissions.
+ */
 async function createFolder(dataDir: string): Promise<void> {
   await mkdir(dataDir, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
@@ -45,13 +61,22 @@ async function createFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** Another `npm start` may do this at the same time: the first to rename or link its draft wins, and removes all others. */
-async function createData(dataDir: string, programs: Programs, signal?: AbortSignal): Promise<void> {
+/**
+ * Another `npm start` may do this at the same time: the first to rename or link its draft wins, and
+ * removes all others.
+ */
+async function createData(
+  dataDir: string,
+  programs: Programs,
+  signal?: AbortSignal,
+): Promise<void> {
   const { user } = programs;
   const folder = await realpath(dataDir);
   const link = join(folder, 'postgres');
   const isReachable = await canReach(folder, user);
-  const draft = await mkdtemp(isReachable ? join(folder, DRAFT) : join(await systemFolder(), 'data-'));
+  const draft = await mkdtemp(
+    isReachable ? join(folder, DRAFT) : join(await systemFolder(), 'data-'),
+  );
   const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 5 });
   try {
     await chownTree(draft, user);
@@ -62,36 +87,49 @@ async function createData(dataDir: string, programs: Programs, signal?: AbortSig
     if (!existsSync(link)) throw error;
     return;
   }
-  const drafts = (await readdir(folder)).filter((name) => name.startsWith(DRAFT)); // also those of processes that were killed
+  // also those of processes that were killed
+  const drafts = (await readdir(folder)).filter((name) => name.startsWith(DRAFT));
   await Promise.allSettled(drafts.map((name) => remove(join(folder, name))));
 }
 
 async function checkVersion(data: string, major: string): Promise<void> {
-  const version = await readFile(join(data, 'PG_VERSION'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  const version = await readFile(join(data, 'PG_VERSION'), 'utf8').catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    },
+  );
   const isOurs = version !== undefined && existsSync(join(data, PASSWORD_FILE));
   if (isOurs && version.trim() === major) return;
   const found = isOurs
     ? `is a database of Postgres ${version.trim()}, and this version of the service brings Postgres ${major}`
     : 'is not a database of this version of the service';
-  const advice = 'to keep the data of another version, export it with that one, then import the files';
+  const advice =
+    'to keep the data of another version, export it with that one, then import the files';
   throw new UserError(`${data} ${found}: move that folder away, or ${CHOOSE} (${advice})`);
 }
 
 const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
-  [/ENOSPC|EDQUOT|No space left|wrote only/, (path) => `the disk with ${path} is full: free some space, or ${CHOOSE}`],
+  [
+    /ENOSPC|EDQUOT|No space left|wrote only/,
+    (path) => `the disk with ${path} is full: free some space, or ${CHOOSE}`,
+  ],
   [/EROFS|Read-only file system/, (path) => `${path} is on a read-only file system: ${CHOOSE}`],
   [
     /E(ACCES|PERM).*(mkdir|rename|symlink)|could not create.*Permission denied/,
     (path) => `${path} cannot be written to by this user: ${CHOOSE}`,
   ],
   [/EACCES|EPERM|Permission denied/, (path) => `${path} cannot be used by this user: ${CHOOSE}`],
-  [/(ENOENT|ENOTDIR).*mkdir/, (path) => `the folder that contains ${path} does not exist: create it, or ${CHOOSE}`],
+  [
+    /(ENOENT|ENOTDIR).*mkdir/,
+    (path) => `the folder that contains ${path} does not exist: create it, or ${CHOOSE}`,
+  ],
   [/ENOTDIR|EEXIST/, (path) => `${path} is a file: ${CHOOSE}`],
 ];
 
-/** Explains an error of the file system, or one that Postgres reports. @returns other errors unchanged */
+/**
+ * Explains an error of the file system, or one that Postgres reports. @returns other errors
+ * unchanged
+ */
 export function inPlainWords(error: unknown, dataDir: string): unknown {
   if (error instanceof UserError) return error;
   const explain = PROBLEMS.find(([pattern]) => pattern.test(messageOf(error)))?.[1];

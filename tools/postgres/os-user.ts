@@ -12,7 +12,8 @@ export interface OsUser {
 }
 
 /**
- * Postgres refuses to run as root. Root therefore runs it as the owner of `folder`, or as `nobody` if that is root.
+ * Postgres refuses to run as root. Root therefore runs it as the owner of `folder`, or as `nobody`
+ * if that is root.
  *
  * @returns undefined for this process's own user
  */
@@ -20,7 +21,8 @@ export async function serverUser(folder = '/'): Promise<OsUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = await stat(folder);
   if (uid !== 0) return { uid, gid };
-  const idOfNobody = async (flag: '-u' | '-g') => Number((await run('id', [flag, 'nobody'])).stdout);
+  const idOfNobody = async (flag: '-u' | '-g') =>
+    Number((await run('id', [flag, 'nobody'])).stdout);
   return { uid: await idOfNobody('-u'), gid: await idOfNobody('-g') };
 }
 
@@ -32,7 +34,10 @@ export async function canReach(folder: string, user: OsUser | undefined): Promis
   return mayEnter && (dirname(folder) === folder || canReach(dirname(folder), user));
 }
 
-/** Makes `user` the owner of a file, or of a folder with everything in it. Does nothing for this process's own user. */
+/**
+ * Makes `user` the owner of a file, or of a folder with everything in it. Does nothing for this
+ * process's own user.
+ */
 export async function chownTree(path: string, user: OsUser | undefined): Promise<void> {
   if (user) await run('chown', ['-R', `${user.uid}:${user.gid}`, path]);
 }

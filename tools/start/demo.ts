@@ -7,8 +7,9 @@ import { issueKey } from '../keys/issue.ts';
 import { inPlainWords } from '../postgres/data-folder.ts';
 
 /**
- * Loads the demo data into an empty database and issues a key for it. The key is kept in `dataDir`, readable by its owner
- * only, so that later starts can show it again. If it has been revoked, they issue another.
+ * Loads the demo data into an empty database and issues a key for it. The key is kept in `dataDir`,
+ * readable by its owner only, so that later starts can show it again. If it has been revoked, they
+ * issue another.
  *
  * @returns the key; undefined if the database holds other data
  */

@@ -1,6 +1,7 @@
-// Runs the Worker for `npm start`, in a separate process: miniflare ends its process on Ctrl-C, before the database is shut down.
-// Its arguments are a folder for temporary files, and --watch for `npm run dev`, which reloads the Worker when its code changes. The
-// options are JSON on stdin, since everyone can see command lines.
+// Runs the Worker for `npm start`, in a separate process: miniflare ends its process on Ctrl-C,
+// before the database is shut down. Its arguments are a folder for temporary files, and --watch for
+// `npm run dev`, which reloads the Worker when its code changes. The options are JSON on stdin,
+// since everyone can see command lines.
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { join } from 'node:path';
@@ -11,11 +12,16 @@ import { bundleWorker, CONFIG, WRANGLER_ENV } from '../wrangler.ts';
 
 const [, , folder = '', watch] = process.argv;
 await runCommand(watch ? watchWorker : runWorker);
-if (process.exitCode) process.exit(); // after an error, miniflare or wrangler would keep the process running
+// after an error, miniflare or wrangler would keep the process running
+if (process.exitCode) process.exit();
 
 async function runWorker(): Promise<void> {
   const bundled = bundleWorker('src/worker.ts', folder);
-  const [{ startWorker }, options] = await Promise.all([import('../worker.ts'), json(process.stdin), bundled]);
+  const [{ startWorker }, options] = await Promise.all([
+    import('../worker.ts'),
+    json(process.stdin),
+    bundled,
+  ]);
 
   let workerd: ChildProcess | undefined;
   subscribe('child_process', (message) => {
@@ -43,14 +49,24 @@ async function watchWorker(): Promise<void> {
     X_LOCAL_EXPLORER: 'false',
     X_LOCAL_OBSERVABILITY: 'false',
   });
-  const [{ unstable_startWorker: startWorker }, options] = await Promise.all([import('wrangler'), json(process.stdin)]);
+  const [{ unstable_startWorker: startWorker }, options] = await Promise.all([
+    import('wrangler'),
+    json(process.stdin),
+  ]);
   const { port = 0, vars = {}, resourcePersistencePath = '' } = options as WorkerOptions;
-  const bindings = Object.entries(vars).map(([name, value]) => [name, { type: 'secret_text', value }] as const);
+  const bindings = Object.entries(vars).map(
+    ([name, value]) => [name, { type: 'secret_text', value }] as const,
+  );
   const worker = await startWorker({
     config: CONFIG,
     envFiles: [], // .dev.vars is not read
     bindings: Object.fromEntries(bindings),
-    dev: { server: { hostname: '127.0.0.1', port }, inspector: false, persist: resourcePersistencePath, watch: true },
+    dev: {
+      server: { hostname: '127.0.0.1', port },
+      inspector: false,
+      persist: resourcePersistencePath,
+      watch: true,
+    },
   });
   await worker.ready;
 }

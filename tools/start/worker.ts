@@ -12,18 +12,23 @@ import type { WorkerOptions } from '../worker.ts';
  * Starts a process that bundles the Worker, and runs it once `start` is called.
  *
  * @param isWatching reloads it when its code changes
- * @returns the process. Disposing of it stops it, with all that it has started; this can be done twice
+ * @returns the process. Disposing of it stops it, with all that it has started; this can be done
+ * twice
  */
 export async function startWorkerProcess(isWatching: boolean) {
   const program = fileURLToPath(new URL('worker-process.ts', import.meta.url));
   const folder = await makeTemporaryFolder();
-  const child = spawnKilledWithParent(process.execPath, [program, folder.path, ...(isWatching ? ['--watch'] : [])], {
-    env: { ...process.env, TMPDIR: folder.path }, // for miniflare
-    stdio: ['pipe', 'inherit', 'inherit'],
-    detached: true, // a new process group, so that all of it can be killed
-    onParentExit: 'KILL',
-    group: true,
-  });
+  const child = spawnKilledWithParent(
+    process.execPath,
+    [program, folder.path, ...(isWatching ? ['--watch'] : [])],
+    {
+      env: { ...process.env, TMPDIR: folder.path }, // for miniflare
+      stdio: ['pipe', 'inherit', 'inherit'],
+      detached: true, // a new process group, so that all of it can be killed
+      onParentExit: 'KILL',
+      group: true,
+    },
+  );
   child.stdin?.on('error', () => {}); // the process has ended
   const exited = once(child, 'exit');
   const ended = exited.then((): never => {
@@ -45,10 +50,18 @@ export async function startWorkerProcess(isWatching: boolean) {
     /**
      * Starts the Worker. May be called once.
      *
-     * @param options.dataDir where the local KV persists, in `kv`, as with wrangler's `--persist-to`
+     * @param options.dataDir where the local KV persists, in `kv`, as with wrangler's
+     * `--persist-to`
      * @throws UserError if this service cannot use `dataDir`
      */
-    async start({ dataDir, ...given }: { port: number; dataDir: string; vars: Record<string, string> }): Promise<void> {
+    async start({
+      dataDir,
+      ...given
+    }: {
+      port: number;
+      dataDir: string;
+      vars: Record<string, string>;
+    }): Promise<void> {
       const kv = join(resolve(dataDir), 'kv');
       try {
         await mkdir(kv, { recursive: true });

@@ -19,13 +19,20 @@ const FAR_MS = 50;
 export async function checkHealth(subject: Subject): Promise<string> {
   const started = performance.now();
   const isAwake = async () =>
-    (await receive(subject, '/healthz', { key: null, expected: ['200', '503 database_unavailable'] })).ok;
+    (
+      await receive(subject, '/healthz', {
+        key: null,
+        expected: ['200', '503 database_unavailable'],
+      })
+    ).ok;
   for (let i = 1; i < WAKE_UP_ATTEMPTS && !(await isAwake()); i++) await sleep(WAKE_UP_PAUSE_MS);
   const first = performance.now() - started;
   const { waited: next, text } = await receive(subject, '/healthz', { key: null });
   expectEqual('/healthz', text, '{"status":"ok"}');
   const isCold = first - next > COLD_START_MS;
-  return isCold ? `after ${ms(first)}, then ${ms(next)}: a cold start, or a suspended database` : '';
+  return isCold
+    ? `after ${ms(first)}, then ${ms(next)}: a cold start, or a suspended database`
+    : '';
 }
 
 export async function checkRefusals(subject: Subject): Promise<void> {
@@ -37,9 +44,19 @@ export async function checkKey(subject: Subject): Promise<string> {
   const { key } = subject.options;
   if (key === undefined) throw new NotTested('needs SURVEY_EXPORT_KEY');
   // Clients append paths to a base URL that ends in a slash.
-  const response = await subject.request(`${API}//key`, { key, expected: ['200', '401 invalid_token'] });
-  assert(response.ok, 'the service refuses the key: is it complete, and was it issued for this service?');
-  const found = (await response.json()) as { email: string; expires: string | null; limits: ShownLimits };
+  const response = await subject.request(`${API}//key`, {
+    key,
+    expected: ['200', '401 invalid_token'],
+  });
+  assert(
+    response.ok,
+    'the service refuses the key: is it complete, and was it issued for this service?',
+  );
+  const found = (await response.json()) as {
+    email: string;
+    expires: string | null;
+    limits: ShownLimits;
+  };
   const { email, expires, limits } = found;
   subject.account = { key, email };
   const sees = limits === null ? '' : `; sees ${inShort(limits)}`;
@@ -49,19 +66,29 @@ export async function checkKey(subject: Subject): Promise<string> {
 export async function checkScoping(subject: Subject): Promise<string> {
   const { key, email } = subject.known('account');
   const { otherKey } = subject.options;
-  if (otherKey === undefined) throw new NotTested('needs SURVEY_EXPORT_KEY_2, a key of another account');
+  if (otherKey === undefined)
+    throw new NotTested('needs SURVEY_EXPORT_KEY_2, a key of another account');
   const other = await subject.json<{ email: string }>(`${API}/key`, { key: otherKey });
-  if (other.email === email) throw new NotTested(`SURVEY_EXPORT_KEY_2 is a key of the same account, ${email}`);
+  if (other.email === email)
+    throw new NotTested(`SURVEY_EXPORT_KEY_2 is a key of the same account, ${email}`);
   const [surveys, otherSurveys] = [await subject.surveys(key), await subject.surveys(otherKey)];
   const ids = new Set([...surveys.values()].flat().map(({ id }) => id));
   for (const { id, survey_name: name } of [...otherSurveys.values()].flat())
     assert(!ids.has(id), `both keys list ${JSON.stringify(name)}`);
   let requests = 0;
-  for (const [of, own, others] of [[key, surveys, otherSurveys] as const, [otherKey, otherSurveys, surveys] as const]) {
-    const foreign = [...others.keys()].filter((name) => !own.has(name)); // both may have a survey of the same name
+  for (const [of, own, others] of [
+    [key, surveys, otherSurveys] as const,
+    [otherKey, otherSurveys, surveys] as const,
+  ]) {
+    // both may have a survey of the same name
+    const foreign = [...others.keys()].filter((name) => !own.has(name));
     for (const survey of foreign.slice(0, MAX_FOREIGN)) {
       for (const path of ['/responses', '/responses/csv']) {
-        await receive(subject, API + path, { key: of, query: { survey }, expected: ['500 no_responses'] });
+        await receive(subject, API + path, {
+          key: of,
+          query: { survey },
+          expected: ['500 no_responses'],
+        });
         requests++;
       }
     }
@@ -79,7 +106,9 @@ export async function measureRoundTrips(subject: Subject): Promise<string> {
   }
   const measured = `${placement}; ${ms(without)} without a query, ${ms(query)} with one`;
   const isFar = query - without > FAR_MS;
-  return isFar ? `${measured}\nthe Worker is far from its database: see "Placement" in docs/deploy.md` : measured;
+  return isFar
+    ? `${measured}\nthe Worker is far from its database: see "Placement" in docs/deploy.md`
+    : measured;
 }
 
 /** @returns a response, and the milliseconds to its headers */

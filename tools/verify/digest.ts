@@ -10,7 +10,9 @@ export class Digest {
   readonly #sums: [bigint, bigint] = [0n, 0n];
 
   add(fields: readonly (string | null)[]): void {
-    const text = fields.map((field) => (field === null ? '~' : `${Buffer.byteLength(field)}:${field}`)).join('');
+    const text = fields
+      .map((field) => (field === null ? '~' : `${Buffer.byteLength(field)}:${field}`))
+      .join('');
     const hash = createHash('md5').update(text).digest();
     this.records++;
     this.#sums[0] += hash.readBigUInt64BE(0);

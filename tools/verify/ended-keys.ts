@@ -15,19 +15,28 @@ import { API, NotTested, type Subject, expectEqual } from './subject.ts';
 
 /** How long a key works that expires during transfers. */
 const SHORT_LIFE_MS = 10_000;
-/** After this time its transfers have been aborted: they check the key every 10 s (docs/export.md). */
+/**
+ * After this time its transfers have been aborted: they check the key every 10 s (docs/export.md).
+ */
 const ABORTED_MS = SHORT_LIFE_MS + 13_000;
-/** Until then, a transfer is read slowly, with a pause after each chunk. It never stops: that could abort it too. */
+/**
+ * Until then, a transfer is read slowly, with a pause after each chunk. It never stops: that could
+ * abort it too.
+ */
 const PAUSE_MS = 500;
 /** How long a new key may be unknown, and how long a revoked one may be accepted (docs/keys.md). */
 const UNKNOWN_MS = 60_000;
 const REVOCATION_MS = 5 * 60_000;
 
 /**
- * Whether clients can tell an aborted transfer from a complete one: https://github.com/cloudflare/workerd/issues/6818 and 7277
- * report bodies that end cleanly after an error. The first check starts all transfers.
+ * Whether clients can tell an aborted transfer from a complete one:
+ * https://github.com/cloudflare/workerd/issues/6818 and 7277 report bodies that end cleanly after
+ * an error. The first check starts all transfers.
  */
-export async function checkAbort(subject: Subject, how: 'HTTP/1.1' | 'HTTP/2' | 'gzip'): Promise<string> {
+export async function checkAbort(
+  subject: Subject,
+  how: 'HTTP/1.1' | 'HTTP/2' | 'gzip',
+): Promise<string> {
   return (await (subject.transfers ??= startTransfers(subject)))[how];
 }
 
@@ -39,23 +48,41 @@ async function startTransfers(subject: Subject) {
   const { key } = await issueKey(subject, SHORT_LIFE_MS + skew);
   const url = subject.url(`${API}/responses/csv`, { survey, until: subject.until });
   const read = async (get: typeof getWithHttp1, encoding?: 'gzip') => {
-    const transfer = await get(url, { Authorization: `Bearer ${key}`, 'Accept-Encoding': encoding ?? 'identity' });
-    expectEqual('status and Content-Encoding', [transfer.status, transfer.encoding], [200, encoding]);
+    const transfer = await get(url, {
+      Authorization: `Bearer ${key}`,
+      'Accept-Encoding': encoding ?? 'identity',
+    });
+    expectEqual(
+      'status and Content-Encoding',
+      [transfer.status, transfer.encoding],
+      [200, encoding],
+    );
     return readSlowly(transfer, total);
   };
-  const transfers = { 'HTTP/1.1': read(getWithHttp1), 'HTTP/2': read(getWithHttp2), gzip: read(getWithHttp1, 'gzip') };
+  const transfers = {
+    'HTTP/1.1': read(getWithHttp1),
+    'HTTP/2': read(getWithHttp2),
+    gzip: read(getWithHttp1, 'gzip'),
+  };
   Object.values(transfers).forEach(suppressUnhandledRejection);
   return transfers;
 }
 
-/** Reads a transfer until its key has expired. @returns how it broke off. @throws Error if it ended like a complete one */
+/**
+ * Reads a transfer until its key has expired. @returns how it broke off. @throws Error if it ended
+ * like a complete one
+ */
 async function readSlowly({ encoding, body }: Transfer, total: number): Promise<string> {
   const aborted = performance.now() + ABORTED_MS;
-  // Only the transfer shows that it was aborted: many programs accept a gzip file that is cut, or what precedes an error in it.
-  const file = encoding === 'gzip' ? createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }) : new PassThrough();
+  // Only the transfer shows that it was aborted: many programs accept a gzip file that is cut, or
+  // what precedes an error in it.
+  const file =
+    encoding === 'gzip' ? createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }) : new PassThrough();
   const endsIn = createRecordEnds();
   let rows = -1; // the first record has the columns
-  const isRead = finished(file.on('data', (chunk: Buffer) => (rows += endsIn(chunk).length))).catch(() => {});
+  const isRead = finished(file.on('data', (chunk: Buffer) => (rows += endsIn(chunk).length))).catch(
+    () => {},
+  );
   try {
     for await (const chunk of body) {
       file.write(chunk);
@@ -66,18 +93,29 @@ async function readSlowly({ encoding, body }: Transfer, total: number): Promise<
   }
   file.end();
   await isRead;
-  assert(rows >= total, `an aborted transfer ended like a complete one, after ${rows} of ${total} responses`);
-  throw new NotTested(`needs a larger survey: all ${rows} responses were sent before the key expired`);
+  assert(
+    rows >= total,
+    `an aborted transfer ended like a complete one, after ${rows} of ${total} responses`,
+  );
+  throw new NotTested(
+    `needs a larger survey: all ${rows} responses were sent before the key expired`,
+  );
 }
 
-/** A response whose body is arriving, not decompressed. Reading it throws if the transfer breaks off. */
+/**
+ * A response whose body is arriving, not decompressed. Reading it throws if the transfer breaks
+ * off.
+ */
 interface Transfer {
   readonly status: number | undefined;
   readonly encoding: string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** `fetch` is not used: over HTTP/2, it ends a transfer that is cancelled (RST_STREAM with CANCEL) like a complete one. */
+/**
+ * `fetch` is not used: over HTTP/2, it ends a transfer that is cancelled (RST_STREAM with CANCEL)
+ * like a complete one.
+ */
 async function getWithHttp1(url: URL, headers: Record<string, string>): Promise<Transfer> {
   const get = url.protocol === 'https:' ? getHttps : getHttp;
   const [body] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
@@ -90,12 +128,15 @@ async function getWithHttp2(url: URL, headers: Record<string, string>): Promise<
   session.on('error', () => {}); // the stream reports it too
   const stream = session.request({ ':path': url.pathname + url.search, ...headers });
   const closed = once(stream, 'close').finally(() => session.destroy());
-  const [head] = (await Promise.race([once(stream, 'response'), closed]).catch(() => [])) as [IncomingHttpHeaders?];
+  const [head] = (await Promise.race([once(stream, 'response'), closed]).catch(() => [])) as [
+    IncomingHttpHeaders?,
+  ];
   if (!head) throw new NotTested('the service does not speak HTTP/2');
   async function* body(): AsyncGenerator<Uint8Array, void, void> {
     yield* stream as AsyncIterable<Uint8Array>;
     // Node.js ends a stream without an error after some codes.
-    if (stream.rstCode !== http2.NGHTTP2_NO_ERROR) throw new Error(`RST_STREAM with code ${stream.rstCode}`);
+    if (stream.rstCode !== http2.NGHTTP2_NO_ERROR)
+      throw new Error(`RST_STREAM with code ${stream.rstCode}`);
   }
   return { status: Number(head[':status']), encoding: head['content-encoding'], body: body() };
 }

@@ -22,13 +22,16 @@ export async function chooseSurvey(subject: Subject): Promise<string> {
   const names = [...(await subject.surveys()).keys()];
   const list = names.map((name) => JSON.stringify(name)).join(', ');
   if (surveyName !== undefined && !names.includes(surveyName))
-    throw new Error(`--survey: the account has no survey ${JSON.stringify(surveyName)}, only ${list}`);
+    throw new Error(
+      `--survey: the account has no survey ${JSON.stringify(surveyName)}, only ${list}`,
+    );
   const counted = [];
   for (const name of surveyName === undefined ? names.slice(0, MAX_COUNTED) : [surveyName])
     counted.push({ name, total: await count(subject, name, subject.until) });
   const usable = counted.filter(({ total }) => total > 0).toSorted((a, b) => a.total - b.total);
   const chosen = usable.findLast(({ total }) => total <= MAX_CHOSEN) ?? usable[0];
-  if (!chosen) throw new NotTested(`no survey of the account has responses before ${subject.until}`);
+  if (!chosen)
+    throw new NotTested(`no survey of the account has responses before ${subject.until}`);
   subject.survey = chosen;
   subject.largest = usable.at(-1) ?? chosen;
   return `reading the ${chosen.total} responses of ${JSON.stringify(chosen.name)}`;
@@ -36,7 +39,11 @@ export async function chooseSurvey(subject: Subject): Promise<string> {
 
 /** The number of a survey's responses before a time, from a request with HEAD. */
 async function count(subject: Subject, survey: string, until: string): Promise<number> {
-  const request = { method: 'HEAD', query: { survey, until, count: 'true' }, expected: ['200', '500 no_responses'] };
+  const request = {
+    method: 'HEAD',
+    query: { survey, until, count: 'true' },
+    expected: ['200', '500 no_responses'],
+  };
   const { ok, headers } = await subject.request(`${API}/responses/csv`, request);
   const total = ok ? (headers.get('X-Total-Count') ?? 'missing') : '0';
   assert(/^\d+$/.test(total), `X-Total-Count is ${JSON.stringify(total)}`);
@@ -47,7 +54,9 @@ export async function checkCsv(subject: Subject): Promise<string> {
   const { name: survey, total } = subject.known('survey');
   const half = Math.floor(total / 2);
   const forms = (await subject.surveys()).get(survey) ?? [];
-  const shortcodes = new Map<string | null, string>(forms.map(({ id, shortcode }) => [id, shortcode]));
+  const shortcodes = new Map<string | null, string>(
+    forms.map(({ id, shortcode }) => [id, shortcode]),
+  );
   const [file, rest, texts] = [createHash('sha256'), createHash('sha256'), createHash('sha256')];
   const days = new Map<string, Digest>();
   let middle: ReturnType<typeof cursorOf>;
@@ -65,7 +74,10 @@ export async function checkCsv(subject: Subject): Promise<string> {
     const row = Object.fromEntries(CSV_COLUMNS.map((name, i) => [name, cells[i] ?? null]));
     const { timestamp, surveyid = null, metadata } = row;
     const shortcode = shortcodes.get(surveyid);
-    assert(shortcode !== undefined, `record ${rows} of the CSV file is of the unknown form version ${surveyid}`);
+    assert(
+      shortcode !== undefined,
+      `record ${rows} of the CSV file is of the unknown form version ${surveyid}`,
+    );
     row['shortcode'] = shortcode;
     if (rows > half) rest.update(record);
     if (rows === half) middle = cursorOf(CURSOR_COLUMNS.map((name) => row[name] ?? null));
@@ -83,7 +95,11 @@ export async function checkCsv(subject: Subject): Promise<string> {
     texts: texts.digest('hex'),
     rest: { after: middle && encodeCursor(middle), sha256: rest.digest('hex') },
     workbookEnd,
-    digests: [...days].map(([start, digest]) => ({ start, responses: digest.records, digest: String(digest) })),
+    digests: [...days].map(([start, digest]) => ({
+      start,
+      responses: digest.records,
+      digest: String(digest),
+    })),
   };
   return `${rows} responses, ${(bytes / 1e6).toFixed(1)} MB`;
 }
@@ -107,7 +123,10 @@ export async function checkNdjson(subject: Subject): Promise<void> {
     rows++;
   }
   expectTotal(subject, 'the NDJSON file', rows);
-  assert(texts.digest('hex') === expected, 'the responses of the NDJSON file are not those of the CSV file');
+  assert(
+    texts.digest('hex') === expected,
+    'the responses of the NDJSON file are not those of the CSV file',
+  );
 }
 
 /** Reads the CSV file under gzip, as most clients do. */
@@ -121,7 +140,8 @@ export async function checkGzip(subject: Subject, exports: number): Promise<stri
     await expectHash(response, sha256, 'the bytes with gzip are not those without');
   };
   await Promise.all(Array.from({ length: exports }, read));
-  const rowsPerSecond = (1000 * exports * subject.known('survey').total) / (performance.now() - started);
+  const rowsPerSecond =
+    (1000 * exports * subject.known('survey').total) / (performance.now() - started);
   return `${Math.round(rowsPerSecond).toLocaleString('en-US')} rows/s`;
 }
 
@@ -146,9 +166,13 @@ export async function checkWorkbook(subject: Subject): Promise<string> {
 
 export async function checkCounts(subject: Subject): Promise<string> {
   subject.known('csv');
-  const { responses } = (await (await subject.responses('summary')).json()) as { responses: number };
+  const { responses } = (await (await subject.responses('summary')).json()) as {
+    responses: number;
+  };
   expectTotal(subject, 'the summary', responses);
-  const { questions } = (await (await subject.responses('questions')).json()) as { questions: { responses: number }[] };
+  const { questions } = (await (await subject.responses('questions')).json()) as {
+    questions: { responses: number }[];
+  };
   const answers = questions.reduce((sum, question) => sum + question.responses, 0);
   expectTotal(subject, 'the codebook', answers);
   return `${questions.length} questions`;
@@ -161,16 +185,26 @@ export async function checkDigests(subject: Subject): Promise<string> {
   await records.next(); // the columns
   for await (const record of records) forms.add(cellsOf(record.toString()));
   const expected = { version: 1, interval: 'day', forms: String(forms), digests };
-  const found = (await (await subject.responses('digests', { interval: 'day' })).json()) as typeof expected;
-  for (const [i, day] of digests.entries()) expectEqual(`digest of ${day.start}`, found.digests[i], day);
+  const found = (await (
+    await subject.responses('digests', { interval: 'day' })
+  ).json()) as typeof expected;
+  for (const [i, day] of digests.entries())
+    expectEqual(`digest of ${day.start}`, found.digests[i], day);
   expectEqual('the digests', found, expected);
   return `${digests.length} days`;
 }
 
-/** Reads the records of a CSV file without keeping it in memory, each with its LF; with `hasQuotes` false, those of an NDJSON file. */
-async function* recordsIn({ body }: Response, hasQuotes = true): AsyncGenerator<Buffer, void, void> {
+/**
+ * Reads the records of a CSV file without keeping it in memory, each with its LF; with `hasQuotes`
+ * false, those of an NDJSON file.
+ */
+async function* recordsIn(
+  { body }: Response,
+  hasQuotes = true,
+): AsyncGenerator<Buffer, void, void> {
   if (body)
-    for await (const records of recordsOf(body, hasQuotes)) for (const record of records) yield Buffer.from(record);
+    for await (const records of recordsOf(body, hasQuotes))
+      for (const record of records) yield Buffer.from(record);
 }
 
 async function expectHash({ body }: Response, sha256: string, message: string): Promise<void> {

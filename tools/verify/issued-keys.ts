@@ -21,7 +21,8 @@ export class IssuedKeys extends AsyncDisposableStack {
    * @throws Error if the database does not have the other key
    */
   async issueLike(key: string, expiresInMs: number): Promise<IssuedKey> {
-    // Deferred before the key is issued: this throws if the test has ended, and a key that is being issued then is revoked as well.
+    // Deferred before the key is issued: this throws if the test has ended, and a key that is being
+    // issued then is revoked as well.
     this.defer(async () => {
       const issued = await issuing.catch(() => undefined);
       if (issued) await this.revoke(issued);
@@ -33,12 +34,14 @@ export class IssuedKeys extends AsyncDisposableStack {
   }
 
   async #find(key: string) {
-    const select = 'select u.email, k.limits from api_keys k join users u on u.id = k.userid where k.hash = $1';
+    const select =
+      'select u.email, k.limits from api_keys k join users u on u.id = k.userid where k.hash = $1';
     const hash = await hashApiKey(key);
     const { rows } = await withConnection(this.#databaseUrl, (client) =>
       client.query<{ email: string; limits: KeyLimits | null }>(select, [hash]),
     );
-    if (!rows[0]) throw new Error('DATABASE_URL is not the database of this service: it does not have the key');
+    if (!rows[0])
+      throw new Error('DATABASE_URL is not the database of this service: it does not have the key');
     return rows[0];
   }
 

@@ -38,7 +38,10 @@ export interface RequestOptions {
 /** The service that is tested, and what earlier checks found. */
 export class Subject {
   readonly options: VerifyOptions;
-  /** The filter `until` of all requests, so that all files have the same responses although new ones arrive. */
+  /**
+   * The filter `until` of all requests, so that all files have the same responses although new ones
+   * arrive.
+   */
   readonly until = new Date(Date.now() - SETTLED_MS).toISOString();
   /** Set when the key has been accepted. */
   account?: { readonly key: string; readonly email: string };
@@ -56,7 +59,11 @@ export class Subject {
     /** The responses before that time are as many as a workbook is tested with. */
     readonly workbookEnd: string;
     /** What `/digests` has to return. */
-    readonly digests: readonly { readonly start: string; readonly responses: number; readonly digest: string }[];
+    readonly digests: readonly {
+      readonly start: string;
+      readonly responses: number;
+      readonly digest: string;
+    }[];
   };
   /** The transfers whose key expires, which run at the same time. Each returns how it broke off. */
   transfers?: Promise<Readonly<Record<'HTTP/1.1' | 'HTTP/2' | 'gzip', Promise<string>>>>;
@@ -71,24 +78,39 @@ export class Subject {
   known<K extends 'account' | 'survey' | 'largest' | 'csv'>(name: K): NonNullable<this[K]> {
     const found = this[name];
     if (found) return found;
-    throw new NotTested(this.options.key === undefined ? 'needs SURVEY_EXPORT_KEY' : 'for the reason given above');
+    throw new NotTested(
+      this.options.key === undefined ? 'needs SURVEY_EXPORT_KEY' : 'for the reason given above',
+    );
   }
 
   url(path: string, query: Readonly<Record<string, string>>): URL {
     return new URL(`${path}?${String(new URLSearchParams(query))}`, this.#origin);
   }
 
-  /** @throws Error if the response is not the expected one. @throws NotTested if the service has too much to do */
+  /**
+   * @throws Error if the response is not the expected one. @throws NotTested if the service has too
+   * much to do
+   */
   async request(path: string, options: RequestOptions = {}): Promise<Response> {
     const { method = 'GET', query = {}, encoding = 'identity', expected = ['200'] } = options;
     const { key = this.known('account').key } = options;
-    const requested = { 'Accept-Encoding': encoding, ...(key && { Authorization: `Bearer ${key}` }) };
-    const response = await fetch(this.url(path, query), { method, headers: requested, redirect: 'manual' });
+    const requested = {
+      'Accept-Encoding': encoding,
+      ...(key && { Authorization: `Bearer ${key}` }),
+    };
+    const response = await fetch(this.url(path, query), {
+      method,
+      headers: requested,
+      redirect: 'manual',
+    });
     const { status, headers } = response;
-    const [code, location, type] = ['X-Error-Code', 'Location', 'Content-Type'].map((name) => headers.get(name) ?? '');
+    const [code, location, type] = ['X-Error-Code', 'Location', 'Content-Type'].map(
+      (name) => headers.get(name) ?? '',
+    );
     const found = `${status} ${code}`.trim();
     const isExpected = expected.includes(found);
-    if (!isExpected) await response.body?.cancel(); // a body that nobody reads would delay other requests
+    // a body that nobody reads would delay other requests
+    if (!isExpected) await response.body?.cancel();
     if (status === 429) throw new NotTested(`${path}: status 429, because of other requests`);
     if (code === 'export_too_large') throw new NotTested('the survey has too many responses');
     assert(location === '', `${path} redirects to ${location}: is --url the final address?`);
@@ -97,7 +119,10 @@ export class Subject {
       `${path}: status ${status} with ${type} is not from the service. If Cloudflare challenges programs, turn off ` +
         'Bot Fight Mode and Browser Integrity Check for this host.',
     );
-    const hint = code === 'database_unavailable' ? '; its log has the reason: see "503" in docs/runbook.md' : '';
+    const hint =
+      code === 'database_unavailable'
+        ? '; its log has the reason: see "503" in docs/runbook.md'
+        : '';
     assert(isExpected, `${path}: status: ${found}, expected ${expected[0]}${hint}`);
     return response;
   }
@@ -107,19 +132,32 @@ export class Subject {
   }
 
   /** Requests a path below `/responses` for the chosen survey. */
-  async responses(path: string, query: Record<string, string> = {}, encoding?: string): Promise<Response> {
+  async responses(
+    path: string,
+    query: Record<string, string> = {},
+    encoding?: string,
+  ): Promise<Response> {
     const { name: survey } = this.known('survey');
-    return this.request(`${API}/responses/${path}`, { query: { survey, until: this.until, ...query }, encoding });
+    return this.request(`${API}/responses/${path}`, {
+      query: { survey, until: this.until, ...query },
+      encoding,
+    });
   }
 
   /** The form versions that a key gives access to, by the name of their survey. */
   async surveys(key?: string) {
-    const forms = await this.json<{ id: string; survey_name: string; shortcode: string }[]>(`${API}/surveys`, { key });
+    const forms = await this.json<{ id: string; survey_name: string; shortcode: string }[]>(
+      `${API}/surveys`,
+      { key },
+    );
     return Map.groupBy(forms, (form) => form.survey_name);
   }
 }
 
-/** A check that cannot be made, for a reason that is not a fault of what is checked, or that another check reports. */
+/**
+ * A check that cannot be made, for a reason that is not a fault of what is checked, or that another
+ * check reports.
+ */
 export class NotTested extends Error {
   override name = 'NotTested';
 }

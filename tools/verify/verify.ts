@@ -6,9 +6,9 @@ import * as files from './files.ts';
 import { NotTested, Subject, type VerifyOptions, ms } from './subject.ts';
 
 /**
- * What a deployment can break, as statements that should hold. The rest of docs/api.md is left to the tests of the service. A check
- * returns what to print beside its statement. It throws NotTested if it cannot be made, and any other error if the statement does not
- * hold.
+ * What a deployment can break, as statements that should hold. The rest of docs/api.md is left to
+ * the tests of the service. A check returns what to print beside its statement. It throws NotTested
+ * if it cannot be made, and any other error if the statement does not hold.
  */
 export const CHECKS: Readonly<Record<string, (subject: Subject) => Promise<string | void>>> = {
   'the service reaches its database': access.checkHealth,
@@ -25,8 +25,10 @@ export const CHECKS: Readonly<Record<string, (subject: Subject) => Promise<strin
   'the workbook is complete': files.checkWorkbook,
   'summary and codebook count the same responses': files.checkCounts,
   'the digests match the CSV file and the form data': files.checkDigests,
-  'an aborted transfer is visible over HTTP/1.1': (subject) => endedKeys.checkAbort(subject, 'HTTP/1.1'),
-  'an aborted transfer is visible over HTTP/2': (subject) => endedKeys.checkAbort(subject, 'HTTP/2'),
+  'an aborted transfer is visible over HTTP/1.1': (subject) =>
+    endedKeys.checkAbort(subject, 'HTTP/1.1'),
+  'an aborted transfer is visible over HTTP/2': (subject) =>
+    endedKeys.checkAbort(subject, 'HTTP/2'),
   'an aborted transfer is visible with gzip': (subject) => endedKeys.checkAbort(subject, 'gzip'),
   'a revoked key is refused within 5 minutes': endedKeys.checkRevocation,
 };
@@ -60,7 +62,9 @@ export async function verify(
     results.push(result);
     const { outcome, details } = result;
     const time = outcome === 'not tested' ? '' : ms(performance.now() - started);
-    const [beside, ...below] = (outcome === 'FAILS' ? `\n${details}` : details).split('\n').map(printable);
+    const [beside, ...below] = (outcome === 'FAILS' ? `\n${details}` : details)
+      .split('\n')
+      .map(printable);
     log?.([outcome.padEnd(10), name.padEnd(width), time.padStart(9), beside].join('  ').trimEnd());
     for (const line of below) log?.(' '.repeat(14) + line);
   }
@@ -73,7 +77,8 @@ async function resultOf(name: string, subject: Subject): Promise<Result> {
   } catch (error) {
     if (error instanceof NotTested) return { name, outcome: 'not tested', details: error.message };
     // The reason of an error of fetch is its cause.
-    const cause = error instanceof TypeError && error.cause !== undefined ? `: ${messageOf(error.cause)}` : '';
+    const cause =
+      error instanceof TypeError && error.cause !== undefined ? `: ${messageOf(error.cause)}` : '';
     return { name, outcome: 'FAILS', details: messageOf(error) + cause };
   }
 }

@@ -37,7 +37,16 @@ def add_answers(study: Study, answers: list[Answer]) -> None:
             forms[version] = study.add_version(answer.shortcode)
         time = datetime(2026, 3, 1, tzinfo=timezone.utc) + timedelta(seconds=second)
         metadata = None if answer.ad_id is None else json.dumps({"ad_id": answer.ad_id})
-        row = [None, "start", forms[version], "unused", 1, answer.userid, answer.question_ref, second]
+        row = [
+            None,
+            "start",
+            forms[version],
+            "unused",
+            1,
+            answer.userid,
+            answer.question_ref,
+            second,
+        ]
         texts = [answer.pageid, answer.translated_response]
         rows.append([*row, answer.question_text, answer.response, time, metadata, *texts])
     study.insert(rows)

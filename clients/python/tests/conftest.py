@@ -19,7 +19,9 @@ MARCH = [f"2026-03-{day:02}" for day in range(1, 15)]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rounds", type=int, default=6, help="rounds of random changes (default: 6)")
-    parser.addoption("--seed", type=int, default=random.SystemRandom().randrange(2**32), help="of random data")
+    parser.addoption(
+        "--seed", type=int, default=random.SystemRandom().randrange(2**32), help="of random data"
+    )
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -13,7 +13,9 @@ from typing import Any
 from service import Proxy, Study
 from survey_export import Survey
 
-DIGESTS, CSV, CODEBOOK, FORM_DATA = [f"/responses/{name}" for name in ("digests", "csv", "questions", "form-data")]
+DIGESTS, CSV, CODEBOOK, FORM_DATA = [
+    f"/responses/{name}" for name in ("digests", "csv", "questions", "form-data")
+]
 
 
 REPLACING = ["os.rename", "os.remove"]
@@ -34,7 +36,9 @@ def die_before(number: int, events: list[str], path: str) -> None:
 def files_of(folder: Path) -> dict[str, str]:
     """Return the contents' hashes of all files, and their times, of what a run that changes nothing must keep."""
     return {
-        str(path.relative_to(folder)): f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_mtime_ns}"
+        str(
+            path.relative_to(folder)
+        ): f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_mtime_ns}"
         for path in folder.rglob("*")
         if path.is_file()
     }
@@ -42,7 +46,9 @@ def files_of(folder: Path) -> dict[str, str]:
 
 def assert_responses_exact(folder: Path, study: Study, **filters: str) -> None:
     header, _, records = study.export(**filters).partition(b"\n")
-    files = [gzip.decompress(path.read_bytes()) for path in sorted((folder / "responses").iterdir())]
+    files = [
+        gzip.decompress(path.read_bytes()) for path in sorted((folder / "responses").iterdir())
+    ]
     assert {file.partition(b"\n")[0] for file in files} <= {header}
     assert b"".join(file.partition(b"\n")[2] for file in files) == records
     assert (folder / "form-data.csv").read_bytes() == study.export(FORM_DATA)
@@ -57,7 +63,9 @@ def assert_exact(folder: Path, study: Study, **filters: str) -> None:
     ]
 
 
-def assert_unchanged(survey: Survey, proxy: Proxy, folder: Path, interval: Any = "day", **filters: Any) -> None:
+def assert_unchanged(
+    survey: Survey, proxy: Proxy, folder: Path, interval: Any = "day", **filters: Any
+) -> None:
     """A survey that has not changed costs one request."""
     proxy.faults()
     proxy.requests.clear()

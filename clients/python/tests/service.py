@@ -29,7 +29,20 @@ EMPTY_SURVEY = "Pilot study (nobody asked yet)"
 
 CELL = re.compile(r'("(?:[^"]|"")*"|[^",\n]*)([,\n])')
 TEXTS = [
-    *["", "NA", "007", 'a "quoted", one', "two\nlines\n", "Água, 水 💧", "null", "~", "x\r\ny", "\u2028", "=1+1", "\\N"]
+    *[
+        "",
+        "NA",
+        "007",
+        'a "quoted", one',
+        "two\nlines\n",
+        "Água, 水 💧",
+        "null",
+        "~",
+        "x\r\ny",
+        "\u2028",
+        "=1+1",
+        "\\N",
+    ]
 ]
 
 
@@ -55,7 +68,11 @@ class Study:
     """A survey of the test account, which SQL changes."""
 
     def __init__(
-        self, database: psycopg.Connection[Any], name: str, randomness: random.Random, *shortcodes: str
+        self,
+        database: psycopg.Connection[Any],
+        name: str,
+        randomness: random.Random,
+        *shortcodes: str,
     ) -> None:
         self.name = name
         self.key = KEY
@@ -72,7 +89,11 @@ class Study:
 
     def update(self, changes: str, where: str = "true", *values: object) -> None:
         """Change responses. The changes can have values."""
-        self.sql(f"update responses set {changes} where surveyid = any(%s) and {where}", *values, self.forms)
+        self.sql(
+            f"update responses set {changes} where surveyid = any(%s) and {where}",
+            *values,
+            self.forms,
+        )
 
     def update_forms(self, changes: str, *values: object) -> None:
         self.sql(f"update surveys set {changes} where id = any(%s)", *values, self.forms)
@@ -101,11 +122,26 @@ class Study:
         for _ in range(number):
             microseconds = random.choice(["", ".5", f".{random.randrange(10**6):06}"])
             time = f"{random.randrange(24):02}:{random.randrange(60):02}:{random.randrange(60):02}{microseconds}"
-            metadata = random.choice([None, "null", '{"ad_id": "12", "ratio": 1.10}', '{"note": "a, \\"b\\""}'])
+            metadata = random.choice(
+                [None, "null", '{"ad_id": "12", "ratio": 1.10}', '{"note": "a, \\"b\\""}']
+            )
             parent = random.choice([None, self.forms[0]])
-            row: list[object] = [parent, random.choice(["", "début"]), random.choice(self.forms), "unused"]
-            row += [random.randrange(10**12), f"00{random.randrange(40)}", random.choice(["water", "fruit", 'q"1'])]
-            row += [random.randrange(9), random.choice(["How?\n- A. None\n- B. Much", *TEXTS]), random.choice(TEXTS)]
+            row: list[object] = [
+                parent,
+                random.choice(["", "début"]),
+                random.choice(self.forms),
+                "unused",
+            ]
+            row += [
+                random.randrange(10**12),
+                f"00{random.randrange(40)}",
+                random.choice(["water", "fruit", 'q"1']),
+            ]
+            row += [
+                random.randrange(9),
+                random.choice(["How?\n- A. None\n- B. Much", *TEXTS]),
+                random.choice(TEXTS),
+            ]
             row += [f"{random.choice(days)} {time}+00", metadata, random.choice([None, "", "p1"])]
             rows.append([*row, random.choice([None, *TEXTS])])
         self.insert(rows)
@@ -127,15 +163,26 @@ class Study:
             "ctid in (select ctid from responses where surveyid = any(%s) order by md5(ctid::text || "
             f"'{random.random()}') limit 1 + floor(random() * 4))"
         )
-        column = random.choice(["response", "question_text", "translated_response", "pageid", "parent_shortcode"])
+        column = random.choice(
+            ["response", "question_text", "translated_response", "pageid", "parent_shortcode"]
+        )
         interval = random.choice(["1 microsecond", "-3 hours", "30 hours", "-9 days"])
-        edit = (f"update responses set {column} = %s where {some}", random.choice(TEXTS), self.forms)
-        move = (f"update responses set timestamp = timestamp + interval '{interval}' where {some}", self.forms)
+        edit = (
+            f"update responses set {column} = %s where {some}",
+            random.choice(TEXTS),
+            self.forms,
+        )
+        move = (
+            f"update responses set timestamp = timestamp + interval '{interval}' where {some}",
+            self.forms,
+        )
         ways: list[Callable[[], object]] = [
             lambda: self.add([f"2026-04-{random.randrange(1, 29):02}"], random.randrange(1, 20)),
             lambda: self.add([day], random.randrange(1, 4)),
             lambda: self.add_version(random.choice(self.shortcodes)),
-            lambda: self.update_forms("metadata = jsonb_build_object('wave', %s::int)", random.randrange(10**6)),
+            lambda: self.update_forms(
+                "metadata = jsonb_build_object('wave', %s::int)", random.randrange(10**6)
+            ),
             *[lambda: self.sql(*edit)] * 2,
             lambda: self.sql(*move),
             lambda: self.sql(f"delete from responses where {some}", self.forms),
@@ -150,7 +197,12 @@ class Study:
         old = self.shortcodes.pop(random.randrange(len(self.shortcodes)))
         new = f"{random.choice(['food', 'début', 'q,1'])}{random.randrange(10**6)}"
         self.shortcodes.append(new)
-        self.sql("update surveys set shortcode = %s where id = any(%s) and shortcode = %s", new, self.forms, old)
+        self.sql(
+            "update surveys set shortcode = %s where id = any(%s) and shortcode = %s",
+            new,
+            self.forms,
+            old,
+        )
 
     def mark(self) -> None:
         """Change all responses and forms, until `unmark` restores them."""
@@ -222,7 +274,9 @@ class Proxy:
         self.requests.append(path)
         fault = self.fault(path) or Fault()
         if fault.status is not None:
-            return httpx.Response(fault.status, headers=fault.headers, stream=httpx.ByteStream(fault.body))
+            return httpx.Response(
+                fault.status, headers=fault.headers, stream=httpx.ByteStream(fault.body)
+            )
         response = _send(transport, request)
         headers = response.headers
         if fault.alter:

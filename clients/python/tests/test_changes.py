@@ -44,7 +44,10 @@ def test_a_table_stays_exact(
     table: Table = {}
     confirmed: Table = {}
     is_confirmed = True
-    limits = [randomness.choice([9999, randomness.randrange(200), randomness.randrange(20)]) for _ in range(rounds * 2)]
+    limits = [
+        randomness.choice([9999, randomness.randrange(200), randomness.randrange(20)])
+        for _ in range(rounds * 2)
+    ]
     for number, limit in enumerate([9, 9, *limits, 9999]):
         for _ in range(randomness.randrange(4)):
             study.change()

@@ -21,8 +21,14 @@ def test_surveys(client: Client) -> None:
     [demo] = [survey for survey in surveys if survey.name == DEMO_SURVEY]
     assert [form.shortcode for form in demo.forms] == ["healthfood", "healthlater", "healthstart"]
     for form in demo.forms:
-        of_form = [v for v in versions if (v["survey_name"], v["shortcode"]) == (DEMO_SURVEY, form.shortcode)]
-        assert [version.id for version in form.versions] == [version["id"] for version in reversed(of_form)]
+        of_form = [
+            v
+            for v in versions
+            if (v["survey_name"], v["shortcode"]) == (DEMO_SURVEY, form.shortcode)
+        ]
+        assert [version.id for version in form.versions] == [
+            version["id"] for version in reversed(of_form)
+        ]
         assert form.versions[0].metadata == of_form[-1]["metadata"]
 
 
@@ -53,11 +59,23 @@ def test_parameters(client: Client) -> None:
     "value",
     [
         *([], (), set(), iter([]), pandas.Series([], dtype=str), [None], [[]]),
-        *(9272908327168660.0, float("nan"), pandas.NA, b"1", b"", object(), [b"1"], ["1", 2.0], pandas.Series([1.5])),
+        *(
+            9272908327168660.0,
+            float("nan"),
+            pandas.NA,
+            b"1",
+            b"",
+            object(),
+            [b"1"],
+            ["1", 2.0],
+            pandas.Series([1.5]),
+        ),
     ],
     ids=repr,
 )
-def test_refuses_a_value_that_selects_all_or_nobody(client: Client, tmp_path: Path, name: str, value: Any) -> None:
+def test_refuses_a_value_that_selects_all_or_nobody(
+    client: Client, tmp_path: Path, name: str, value: Any
+) -> None:
     survey = client.survey(DEMO_SURVEY)
     calls: list[Callable[..., object]] = [survey.summary, survey.codebook, survey.frame]
     calls += [partial(survey.download, tmp_path / "x.csv"), partial(survey.mirror, tmp_path)]
@@ -72,15 +90,26 @@ def test_collections_of_values(client: Client) -> None:
     users = [*dict.fromkeys(row["userid"] for row in survey.rows())][:3]
     expected = survey.summary(userid=users).responses
     numbers = pandas.Series([int(user) for user in users])
-    for collection in (iter(users), {*users}, numbers, numbers.to_numpy(), (user for user in users)):
+    for collection in (
+        iter(users),
+        {*users},
+        numbers,
+        numbers.to_numpy(),
+        (user for user in users),
+    ):
         assert survey.frame(userid=collection).shape[0] == expected
 
 
 def test_errors(client: Client) -> None:
-    with pytest.raises(NoResponsesError, match=r"^No responses were found.*; `surveys` lists the names$") as failed:
+    with pytest.raises(
+        NoResponsesError, match=r"^No responses were found.*; `surveys` lists the names$"
+    ) as failed:
         client.survey(EMPTY_SURVEY).summary()
     assert (failed.value.status, failed.value.code) == (500, "no_responses")
     assert failed.value.request_id
-    with Client(URL, "sres_wrong") as other, pytest.raises(ServiceError, match=r"^Invalid Token\.$") as refused:
+    with (
+        Client(URL, "sres_wrong") as other,
+        pytest.raises(ServiceError, match=r"^Invalid Token\.$") as refused,
+    ):
         other.surveys()
     assert (refused.value.status, refused.value.code) == (401, "invalid_token")

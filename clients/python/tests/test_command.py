@@ -42,27 +42,54 @@ def printed(finished: tuple[object, str, str]) -> str:
 
 def test_surveys(run: Run) -> None:
     assert f"{DEMO_SURVEY}\thealthfood\thealthlater\thealthstart\n" in printed(run("surveys"))
-    assert DEMO_SURVEY in [survey["name"] for survey in json.loads(printed(run("surveys", "--json")))]
+    assert DEMO_SURVEY in [
+        survey["name"] for survey in json.loads(printed(run("surveys", "--json")))
+    ]
 
 
 def test_download(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "w.csv.gz"
-    filters = ["--since", "2026-01-08", "--userid", "1", "--userid", "9272908327168660", "--layout", "wide"]
+    filters = [
+        "--since",
+        "2026-01-08",
+        "--userid",
+        "1",
+        "--userid",
+        "9272908327168660",
+        "--layout",
+        "wide",
+    ]
     line = printed(run("download", DEMO_SURVEY, str(path), *filters))
     assert line == f"{path}: 1 records, {path.stat().st_size:,} bytes\n"
-    expected = get("/responses/csv", survey=DEMO_SURVEY, since="2026-01-08", userid="9272908327168660", layout="wide")
+    expected = get(
+        "/responses/csv",
+        survey=DEMO_SURVEY,
+        since="2026-01-08",
+        userid="9272908327168660",
+        layout="wide",
+    )
     assert gzip.decompress(path.read_bytes()) == expected
     described = json.loads(printed(run("download", DEMO_SURVEY, str(path), "--json")))
     assert described == {"file": str(path), "records": 3921, "bytes": path.stat().st_size}
-    assert "w.csv.gz: 0 records, " in printed(run("download", DEMO_SURVEY, str(path), "--since", "2100-01-01"))
+    assert "w.csv.gz: 0 records, " in printed(
+        run("download", DEMO_SURVEY, str(path), "--since", "2100-01-01")
+    )
     summary = f"-: 1 records, {len(expected):,} bytes\n"
-    assert run("download", *filters, DEMO_SURVEY, "--url", URL, "-") == (0, expected.decode(), summary)
+    assert run("download", *filters, DEMO_SURVEY, "--url", URL, "-") == (
+        0,
+        expected.decode(),
+        summary,
+    )
 
 
-@pytest.mark.parametrize(("name", "read"), [("r.dta", pyreadstat.read_dta), ("r.sav", pyreadstat.read_sav)])
+@pytest.mark.parametrize(
+    ("name", "read"), [("r.dta", pyreadstat.read_dta), ("r.sav", pyreadstat.read_sav)]
+)
 def test_download_of_a_labelled_file(tmp_path: Path, run: Run, name: str, read: Any) -> None:
     path = tmp_path / name
-    line = printed(run("download", "--shortcode", "healthfood", DEMO_SURVEY, str(path), "--repeats", "first"))
+    line = printed(
+        run("download", "--shortcode", "healthfood", DEMO_SURVEY, str(path), "--repeats", "first")
+    )
     assert line == f"{path}: {len(read(path)[0])} records, {path.stat().st_size:,} bytes\n"
 
 
@@ -72,7 +99,9 @@ def test_answers(run: Run) -> None:
         "healthfood.water\t124\tA\nhealthfood.water\t113\tC\nhealthfood.water\t110\t(others)\n"
     )
     rows = json.loads(printed(run("--json", "answers", DEMO_SURVEY, *water, "--value", "label")))
-    assert rows == Client().survey(DEMO_SURVEY).answers(column=water[1], top=2, value="label").to_dict("records")
+    assert rows == Client().survey(DEMO_SURVEY).answers(
+        column=water[1], top=2, value="label"
+    ).to_dict("records")
 
 
 @pytest.fixture
@@ -93,7 +122,11 @@ def terminal(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_progress_on_a_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], call: Any, shown: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    call: Any,
+    shown: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     call(Client().survey(DEMO_SURVEY))
@@ -104,7 +137,9 @@ def test_progress_on_a_terminal(
 
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("name", ["r.csv", "r.xlsx"])
-def test_no_progress_on_request(tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
+def test_no_progress_on_request(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
     Client().survey(DEMO_SURVEY).download(tmp_path / name, progress=False)
     assert capfd.readouterr().err == ""
 
@@ -120,7 +155,9 @@ def test_interrupted(proxy: Proxy, tmp_path: Path, run: Run) -> None:
     proxy.faults(Fault(cut=99_000, error=KeyboardInterrupt()), path="/responses/")
     status, _, written = run("download", DEMO_SURVEY, str(tmp_path / "r.csv"))
     assert status == 1
-    assert re.fullmatch(r"(?:\r[\d,]+ of [\d,]+ responses)+\nsurvey-export: interrupted; [^\r\n]*\n", written)
+    assert re.fullmatch(
+        r"(?:\r[\d,]+ of [\d,]+ responses)+\nsurvey-export: interrupted; [^\r\n]*\n", written
+    )
 
 
 def test_a_reader_that_ends_early_is_no_error() -> None:
@@ -132,13 +169,27 @@ def test_a_reader_that_ends_early_is_no_error() -> None:
 
 
 def test_mirror(tmp_path: Path, run: Run) -> None:
-    mirror = ["mirror", DEMO_SURVEY, str(tmp_path / "data"), "--interval", "month", "--until", "2026-02-01"]
+    mirror = [
+        "mirror",
+        DEMO_SURVEY,
+        str(tmp_path / "data"),
+        "--interval",
+        "month",
+        "--until",
+        "2026-02-01",
+    ]
     assert printed(run(*mirror)) == f"{tmp_path / 'data'}: 1 added, 0 changed, 0 removed\n"
-    assert json.loads(printed(run(*mirror, "--json"))) == {"added": [], "changed": [], "removed": []}
+    assert json.loads(printed(run(*mirror, "--json"))) == {
+        "added": [],
+        "changed": [],
+        "removed": [],
+    }
 
 
 def test_codebook(run: Run) -> None:
-    assert printed(run("codebook", DEMO_SURVEY)).startswith("healthstart.consent\t400\tDo you want to take part?")
+    assert printed(run("codebook", DEMO_SURVEY)).startswith(
+        "healthstart.consent\t400\tDo you want to take part?"
+    )
     [entry] = json.loads(printed(run("codebook", DEMO_SURVEY, "--question-ref", "water", "--json")))
     assert entry["choices"][0] == {"value": "A", "label": "A tap at home"}
 
@@ -191,4 +242,7 @@ def test_failed_output(unbuffered: str) -> None:
         command = [str(Path(sys.executable).with_name("survey-export")), "surveys"]
         env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=env)
-    assert (failed.returncode, failed.stderr) == (1, "survey-export: [Errno 28] No space left on device\n")
+    assert (failed.returncode, failed.stderr) == (
+        1,
+        "survey-export: [Errno 28] No space left on device\n",
+    )

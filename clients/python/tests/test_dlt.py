@@ -20,7 +20,12 @@ from survey_export._digests import FORM_COLUMNS
 
 DOCS = Path(__file__).parents[3] / "docs" / "sync.md"
 PHASES = {
-    **{"mirror": "/.new", "changes": "/.changes/new", "extract": "/normalize/", "normalize": "/load/new/"},
+    **{
+        "mirror": "/.new",
+        "changes": "/.changes/new",
+        "extract": "/normalize/",
+        "normalize": "/load/new/",
+    },
     **{"load": "/load/normalized/", "confirm": "/.changes/old"},
 }
 """What the names of the files have in common on which a phase works."""
@@ -41,7 +46,10 @@ def load(example: Any, name: str, folder: Path, phase: str = "", number: int = 0
     """Run the example. Kill this process in a phase, before so many operations on files are done."""
     destination = example.dlt.destinations.duckdb(str(folder / "survey_export.duckdb"))
     pipeline = example.dlt.pipeline(
-        "survey_export", destination=destination, dataset_name="survey", pipelines_dir=str(folder / "pipelines")
+        "survey_export",
+        destination=destination,
+        dataset_name="survey",
+        pipelines_dir=str(folder / "pipelines"),
     )
     if phase:
         die_before(number, ANY, PHASES[phase])
@@ -65,7 +73,10 @@ def test_a_database_is_exact_after_edits_and_kills(
         if number == 4:
             study.delete()
         last = {"changes": 3, "confirm": 2}.get(phase, 8)
-        assert run(phase, randomness.randrange(1, last)) in (-signal.SIGKILL, 0)  # 0 if a phase had nothing to do
+        assert run(phase, randomness.randrange(1, last)) in (
+            -signal.SIGKILL,
+            0,
+        )  # 0 if a phase had nothing to do
         if number % 3 == 0:
             study.add(["2026-03-05"], 3)
             assert run() == 0
@@ -82,4 +93,6 @@ def rows_in(folder: Path) -> list[list[list[str | None]]]:
     with duckdb.connect(str(folder / "survey_export.duckdb"), read_only=True) as connection:
         tables = [(RESPONSE_COLUMNS, "responses"), (FORM_COLUMNS, "form_versions")]
         queries = [f"select {', '.join(columns)} from survey.{table}" for columns, table in tables]
-        return [sorted(map(list, connection.execute(query).fetchall()), key=repr) for query in queries]
+        return [
+            sorted(map(list, connection.execute(query).fetchall()), key=repr) for query in queries
+        ]

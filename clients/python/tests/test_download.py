@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from service import Fault, Proxy, Study
-from survey_export import Client, NoResponsesError, ServiceError, Survey, SurveyExportError, TransferError
+from survey_export import (
+    Client,
+    NoResponsesError,
+    ServiceError,
+    Survey,
+    SurveyExportError,
+    TransferError,
+)
 
 RESUMABLE = ["r.csv", "r.csv.gz", "r.ndjson", "r.ndjson.gz"]
 
@@ -39,24 +46,39 @@ def test_resumes_any_number_of_times(
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.ndjson.gz"])
-def test_every_length_of_a_partial_file(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str) -> None:
+def test_every_length_of_a_partial_file(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str
+) -> None:
     """Wherever a program was stopped or killed, in quotes or in the header, the file is continued."""
-    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 3000) if "/responses" in path else None
+    proxy.fault = lambda path: (
+        Fault(cut=0 if "after=" in path else 3000) if "/responses" in path else None
+    )
     with pytest.raises(TransferError):
         survey.download(tmp_path / name)
     [part] = tmp_path.iterdir()
     proxy.faults()
     whole = of_service(study, name)
-    for length in (0, 1, 100, whole.index(b"\n") + 1, *range(3000, len(whole), len(whole) // 12), len(whole)):
+    for length in (
+        0,
+        1,
+        100,
+        whole.index(b"\n") + 1,
+        *range(3000, len(whole), len(whole) // 12),
+        len(whole),
+    ):
         part.write_bytes(whole[:length])
         proxy.requests.clear()
         survey.download(tmp_path / name)
         assert_whole(tmp_path / name, study)
         assert [found.name for found in tmp_path.iterdir()] == [name]
-        assert length < 3000 or "after=" in next(request for request in proxy.requests if "/responses/" in request)
+        assert length < 3000 or "after=" in next(
+            request for request in proxy.requests if "/responses/" in request
+        )
 
 
-def test_responses_deleted_while_it_runs(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_responses_deleted_while_it_runs(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     """The file is not too short: the responses are counted again."""
 
     def delete_last(path: str) -> Fault | None:
@@ -75,7 +97,9 @@ def test_failed_download_keeps_the_earlier_file_and_its_own(
 ) -> None:
     """A download with another selection does not continue it."""
     (tmp_path / "r.csv").write_bytes(b"earlier")
-    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 1500) if "/responses/csv" in path else None
+    proxy.fault = lambda path: (
+        Fault(cut=0 if "after=" in path else 1500) if "/responses/csv" in path else None
+    )
     with pytest.raises(TransferError):
         survey.download(tmp_path / "r.csv")
     assert (tmp_path / "r.csv").read_bytes() == b"earlier"
@@ -85,7 +109,9 @@ def test_failed_download_keeps_the_earlier_file_and_its_own(
     assert len([*tmp_path.iterdir()]) == 2  # the file, and what the other selection can continue
 
 
-def test_parameters_of_the_format(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_parameters_of_the_format(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     proxy.faults(Fault(cut=4000), path="/responses/csv")
     parameters: dict[str, Any] = {"metadata": ["note", 'a,\n"b"'], "userid": ["001", "002"]}
     survey.download(tmp_path / "r.csv", bom=True, safe=True, **parameters)
@@ -98,7 +124,9 @@ def test_empty_selection(survey: Survey, study: Study, tmp_path: Path) -> None:
         assert_whole(tmp_path / name, study, userid="nobody")
 
 
-def test_refuses_other_endings_formats_and_surveys(client: Client, survey: Survey, tmp_path: Path) -> None:
+def test_refuses_other_endings_formats_and_surveys(
+    client: Client, survey: Survey, tmp_path: Path
+) -> None:
     for name in ("r", "r.txt", "r.gz", "r.xlsx.gz"):
         with pytest.raises(ValueError, match="must end in"):
             survey.download(tmp_path / name)
@@ -119,7 +147,11 @@ def test_numbers_of_any_length(study: Study, survey: Survey, proxy: Proxy, tmp_p
     assert {str(row["metadata"]["long"]) for row in survey.rows()} == {number}
     row = next(survey.rows())
     assert (row["metadata"]["short"], row["metadata"]["ratio"]) == (7, 1.1)
-    assert [type(row["metadata"][key]) for key in ("short", "ratio", "long")] == [int, float, Decimal]
+    assert [type(row["metadata"][key]) for key in ("short", "ratio", "long")] == [
+        int,
+        float,
+        Decimal,
+    ]
     assert {survey.name} <= {other.name for other in survey.client.surveys()}
     proxy.faults(Fault(cut=20_000), path="/responses/ndjson")
     survey.download(tmp_path / "r.ndjson")
@@ -131,11 +163,17 @@ def test_rows(study: Study, survey: Survey, proxy: Proxy, randomness: random.Ran
     proxy.faults(*[Fault(cut=randomness.randrange(20_000)) for _ in range(4)])
     assert [*survey.rows()] == expected
     assert [*survey.rows(after=expected[99]["token"])] == expected[100:]
-    assert [*survey.rows(userid=["001", "002"])] == [row for row in expected if row["userid"] in ("001", "002")]
-    assert next(iter(survey.rows(since="2026-03-05"))) == next(r for r in expected if r["timestamp"] >= "2026-03-05")
+    assert [*survey.rows(userid=["001", "002"])] == [
+        row for row in expected if row["userid"] in ("001", "002")
+    ]
+    assert next(iter(survey.rows(since="2026-03-05"))) == next(
+        r for r in expected if r["timestamp"] >= "2026-03-05"
+    )
 
 
-def test_reads_all_members_of_a_gzip_body(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_reads_all_members_of_a_gzip_body(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     in_two = lambda body: gzip.compress(body[:-99]) + gzip.compress(body[-99:])  # noqa: E731
     proxy.always(Fault(alter=in_two, headers={"Content-Encoding": "gzip"}))
     survey.download(tmp_path / "r.csv")
@@ -143,7 +181,10 @@ def test_reads_all_members_of_a_gzip_body(study: Study, survey: Survey, proxy: P
 
 
 def test_refuses_headers_that_are_wrong(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
-    wrong = [("X-Total-Count", "many", "without its number"), ("Content-Encoding", "br", "not requested: br")]
+    wrong = [
+        ("X-Total-Count", "many", "without its number"),
+        ("Content-Encoding", "br", "not requested: br"),
+    ]
     for name, value, message in wrong:
         proxy.always(Fault(headers={name: value}), "/responses/csv")
         with pytest.raises(SurveyExportError, match=message):

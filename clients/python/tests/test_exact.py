@@ -47,7 +47,11 @@ def lie_of(lie: str) -> Fault:
         if body.startswith(b"PK"):
             return of_workbook(body)
         is_json = body.startswith(b"{")
-        lines = body.splitlines(keepends=True) if is_json else re.findall(rb'(?:[^"\n]+|"[^"]*")*\n', body)
+        lines = (
+            body.splitlines(keepends=True)
+            if is_json
+            else re.findall(rb'(?:[^"\n]+|"[^"]*")*\n', body)
+        )
         has_header = body.startswith(HEADERS)
         return b"".join([*lines[:has_header], *RECORDS[lie](lines[has_header:])])
 
@@ -58,7 +62,9 @@ def lie_of(lie: str) -> Fault:
                 content = source.read(part)
                 if part == SHEET:
                     header, *rows = re.findall(rb"<row .*?</row>", content, re.DOTALL)
-                    content = content.replace(b"".join([header, *rows]), b"".join([header, *RECORDS[lie](rows)]))
+                    content = content.replace(
+                        b"".join([header, *rows]), b"".join([header, *RECORDS[lie](rows)])
+                    )
                 target.writestr(part, content)
         return altered.getvalue()
 
@@ -77,7 +83,10 @@ COMPLETE: dict[str, tuple[str, Callable[[Survey, Path], object]]] = {
     "csv": (CSV, lambda survey, folder: survey.download(folder / "r.csv")),
     "wide csv": (CSV, lambda survey, folder: survey.download(folder / "r.csv", layout="wide")),
     "workbook": ("/responses/xlsx", lambda survey, folder: survey.download(folder / "r.xlsx")),
-    "wide workbook": ("/responses/xlsx", lambda survey, folder: survey.download(folder / "r.xlsx", layout="wide")),
+    "wide workbook": (
+        "/responses/xlsx",
+        lambda survey, folder: survey.download(folder / "r.xlsx", layout="wide"),
+    ),
     "rows": ("/responses/ndjson", rows),
     "mirror's responses": (CSV, mirror),
     "mirror's codebook": (CODEBOOK, mirror),
@@ -99,7 +108,12 @@ def files_in(folder: Path) -> dict[str, object]:
 
 @pytest.mark.parametrize("what", COMPLETE)
 def test_what_is_complete_is_exact(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+    study: Study,
+    survey: Survey,
+    proxy: Proxy,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
 ) -> None:
     """A lie is repaired, or ends in an error if it is repeated."""
     for name, value in [("_http.ATTEMPTS", 2), ("_download.ROUNDS", 2), ("_mirror.ROUNDS", 2)]:
@@ -110,7 +124,9 @@ def test_what_is_complete_is_exact(
     path, complete = COMPLETE[what]
     complete(survey, tmp_path)
     expected = files_in(tmp_path)
-    for lie in [*RECORDS, *BODIES] if what in ("csv", "rows", "mirror's responses") else OF_ANY_FILE:
+    for lie in (
+        [*RECORDS, *BODIES] if what in ("csv", "rows", "mirror's responses") else OF_ANY_FILE
+    ):
         for times in (1, 99):
             folder = tmp_path / f"{lie} {times}"
             folder.mkdir()
@@ -123,7 +139,9 @@ def test_what_is_complete_is_exact(
                 assert times > 1 or what == "rows", lie  # rows that were yielded stay
 
 
-def test_a_database_that_does_not_sort_by_bytes(study: Study, survey: Survey, tmp_path: Path) -> None:
+def test_a_database_that_does_not_sort_by_bytes(
+    study: Study, survey: Survey, tmp_path: Path
+) -> None:
     """All responses have the same time, so that the collation orders them."""
     study.update("timestamp = '2026-03-05', question_ref = question_ref || ctid::text, "
                  "userid = (array['a', 'B', '_c', 'D'])[1 + flowid %% 4]")  # fmt: skip

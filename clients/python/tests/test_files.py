@@ -64,19 +64,30 @@ def full_disk(limit: int) -> Iterator[None]:
         (lambda survey: survey.download("w.csv", layout="wide"), 9000, r"w\.csv\.\w+\.part"),
         (lambda survey: survey.download("r.xlsx"), 9000, r"r\.xlsx\.\w+\.part"),
         (lambda survey: survey.mirror("data"), 10, r"data/\.new/form-data\.csv"),
-        (lambda survey: survey.mirror("data", "month"), 20_000, r"data/\.new/responses/[\d-]+\.csv\.gz"),
+        (
+            lambda survey: survey.mirror("data", "month"),
+            20_000,
+            r"data/\.new/responses/[\d-]+\.csv\.gz",
+        ),
         (lambda survey: survey.frame(), 9000, r"\S+/responses\.csv"),
         (lambda survey: survey.save_stata("r.dta"), 160_000, r"r\.dta\.part"),
         (lambda survey: survey.save_spss("r.sav"), 160_000, r"r\.sav\.part"),
     ],
 )
 def test_full_disk_is_an_error_with_its_path(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any, limit: int, path: str
+    client: Client,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    call: Any,
+    limit: int,
+    path: str,
 ) -> None:
     """Nothing has the name of a complete file then. The next run completes it."""
     monkeypatch.chdir(tmp_path)
     with full_disk(limit), pytest.raises(OSError, match=rf"^\[Errno \d+\] [\w ]+: '{path}'$"):
         call(client.survey(DEMO_SURVEY))
-    complete = {found.name for found in tmp_path.rglob("*") if found.is_file() and "part" not in found.name}
+    complete = {
+        found.name for found in tmp_path.rglob("*") if found.is_file() and "part" not in found.name
+    }
     assert complete <= {".lock", "datapackage.json", "manifest.json", "form-data.csv"}
     call(client.survey(DEMO_SURVEY))

@@ -28,11 +28,15 @@ def test_wide_has_the_labels_and_the_codebook(client: Client) -> None:
     codebook = frame.attrs["codebook"]
     assert [question["column"] for question in codebook] == list(frame.columns[9:])
     assert codebook[2]["choices"][0] == {"value": "A", "label": "A tap at home"}
-    assert json.loads(json.dumps(codebook)) == json.loads(json.dumps(frame.head().attrs["codebook"]))
+    assert json.loads(json.dumps(codebook)) == json.loads(
+        json.dumps(frame.head().attrs["codebook"])
+    )
 
 
 def test_all_columns_are_there_and_have_different_names(create_survey: Create) -> None:
-    of_two_forms = create_survey([Answer("b.c", "1", shortcode="a"), Answer("c", "2", shortcode="a.b")])
+    of_two_forms = create_survey(
+        [Answer("b.c", "1", shortcode="a"), Answer("c", "2", shortcode="a.b")]
+    )
     of_the_service = create_survey([Answer("userid", "1"), Answer("x", "2")])
     assert of_two_forms.frame(layout="wide").iloc[0, 8:].to_dict() == {"a.b.c": "1", "a.b.c_2": "2"}
     by_question = of_the_service.frame(layout="wide", columns="question")
@@ -63,7 +67,9 @@ def test_names_the_package_that_is_not_installed(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, call: Any
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(SurveyExportError, match=f"^{module} is not installed: run pip install {module}$"):
+    with pytest.raises(
+        SurveyExportError, match=f"^{module} is not installed: run pip install {module}$"
+    ):
         call(client.survey(DEMO_SURVEY), *[] if call is Survey.frame else [tmp_path / "x"])
 
 
@@ -132,18 +138,27 @@ def test_answers_are_the_counted_cells_of_the_wide_layout(survey: Survey, study:
     cells = survey.frame(layout="wide", repeats="first").iloc[:, 8:]
     answers = survey.answers(top=1000, repeats="first")
     counts = cells.melt(var_name="column").dropna().groupby(["column", "value"]).size()
-    assert answers.set_index(["column", "value"]).records.sort_index().tolist() == counts.sort_index().tolist()
+    assert (
+        answers.set_index(["column", "value"]).records.sort_index().tolist()
+        == counts.sort_index().tolist()
+    )
     listed = survey.answers(top=1, repeats="first")
-    assert listed.groupby("column").records.sum().tolist() == counts.groupby("column").sum().tolist()
+    assert (
+        listed.groupby("column").records.sum().tolist() == counts.groupby("column").sum().tolist()
+    )
     assert listed[listed.duplicated("column")].value.isna().all()
 
 
 def test_omitted_columns(survey: Survey, study: Study, tmp_path: Path) -> None:
     whole = survey.frame()
-    assert survey.frame(omit=["metadata", "question_text"]).equals(whole.drop(columns=["question_text", "metadata"]))
+    assert survey.frame(omit=["metadata", "question_text"]).equals(
+        whole.drop(columns=["question_text", "metadata"])
+    )
     assert [*next(survey.rows(omit=["metadata", "pageid"]))] == [
         name for name in next(survey.rows()) if name not in ("metadata", "pageid")
     ]
     survey.download(tmp_path / "r.xlsx", omit="userid")
-    with pytest.raises(ValueError, match="omit cannot name userid, by which a download knows that it is whole"):
+    with pytest.raises(
+        ValueError, match="omit cannot name userid, by which a download knows that it is whole"
+    ):
         survey.download(tmp_path / "r.csv", omit=["userid", "metadata"])

@@ -21,11 +21,60 @@ from survey_export import Survey
 LONG = "x" * 33_000
 VALUES = [
     *["x" * 2045, "x" * 2046, "x" * 254, "x" * 256, "é" * 1500],
-    *["", " ", "NA", "NULL", r"\N", "007", "+1555", "1e5", "2000921492222525", "1,234.56", "=1+1", "@a", "-5", "'x"],
-    *['"', '""', 'say "x"', "a,b", "a;b", "a\tb", "\r", "\n", "\r\n", "a\rb", "\x85", "\u2028", "\xa0", "\ufeffx"],
-    *["x\u200e", "caf\u00e9", "cafe\u0301", "👩\u200d🔬", "हिन्दी", "العربية", "\ufffe", "_x0041_", "{}", "true"],
+    *[
+        "",
+        " ",
+        "NA",
+        "NULL",
+        r"\N",
+        "007",
+        "+1555",
+        "1e5",
+        "2000921492222525",
+        "1,234.56",
+        "=1+1",
+        "@a",
+        "-5",
+        "'x",
+    ],
+    *[
+        '"',
+        '""',
+        'say "x"',
+        "a,b",
+        "a;b",
+        "a\tb",
+        "\r",
+        "\n",
+        "\r\n",
+        "a\rb",
+        "\x85",
+        "\u2028",
+        "\xa0",
+        "\ufeffx",
+    ],
+    *[
+        "x\u200e",
+        "caf\u00e9",
+        "cafe\u0301",
+        "👩\u200d🔬",
+        "हिन्दी",
+        "العربية",
+        "\ufffe",
+        "_x0041_",
+        "{}",
+        "true",
+    ],
 ]
-TEXTS = ["userid", "question_ref", "question_text", "response", "pageid", "translated_response", "ad_id"]
+TEXTS = [
+    "userid",
+    "question_ref",
+    "question_text",
+    "response",
+    "pageid",
+    "translated_response",
+    "ad_id",
+]
 NULLABLE = ["pageid", "translated_response", "ad_id"]
 
 Row: TypeAlias = dict[str, str | None]
@@ -39,15 +88,22 @@ def hostile(create_survey: Create) -> Hostile:
     odd: list[Row] = []
     for column in TEXTS:
         values = [*VALUES, LONG, *([None] if column in NULLABLE else [])]
-        odd += [{**plain, "question_ref": f"{column}{i}", column: value} for i, value in enumerate(values)]
+        odd += [
+            {**plain, "question_ref": f"{column}{i}", column: value}
+            for i, value in enumerate(values)
+        ]
     rows = [*odd, *[plain] * 25_000, *odd]
-    answers: list[dict[str, Any]] = [{**row, "shortcode": "plain" if row is plain else "hostile"} for row in rows]
+    answers: list[dict[str, Any]] = [
+        {**row, "shortcode": "plain" if row is plain else "hostile"} for row in rows
+    ]
     return create_survey([Answer(**answer) for answer in answers]), rows
 
 
 def of_duckdb(path: Path) -> list[Row]:
     options = "header=true, delim=',', quote='\"', escape='\"', all_varchar=true, allow_quoted_nulls=false"
-    table = duckdb.connect().execute(f"select {', '.join(TEXTS)} from read_csv('{path}', {options}) order by timestamp")
+    table = duckdb.connect().execute(
+        f"select {', '.join(TEXTS)} from read_csv('{path}', {options}) order by timestamp"
+    )
     return [dict(zip(TEXTS, row, strict=True)) for row in table.fetchall()]
 
 
@@ -65,7 +121,10 @@ def of_json(path: Path) -> list[Row]:
 
 
 def of_response(row: dict[str, Any]) -> Row:
-    return {**{name: row[name] for name in TEXTS[:-1]}, "ad_id": (row["metadata"] or {}).get("ad_id")}
+    return {
+        **{name: row[name] for name in TEXTS[:-1]},
+        "ad_id": (row["metadata"] or {}).get("ad_id"),
+    }
 
 
 def rows_of(frame: pandas.DataFrame) -> list[Row]:
@@ -115,8 +174,14 @@ def test_labelled_files_change_nothing(hostile: Hostile, tmp_path: Path, name: s
     kept = [row["question_ref"] or "" for row in rows if is_stata or LONG not in row.values()]
     selection: dict[str, Any] = {"shortcode": "hostile"} if is_stata else {"question_ref": kept}
     wide = survey.frame(layout="wide", **selection).fillna("")
-    save, read = (Survey.save_stata, pyreadstat.read_dta) if is_stata else (Survey.save_spss, pyreadstat.read_sav)
+    save, read = (
+        (Survey.save_stata, pyreadstat.read_dta)
+        if is_stata
+        else (Survey.save_spss, pyreadstat.read_sav)
+    )
     save(survey, tmp_path / name, **selection)
     table, _ = read(tmp_path / name)
     expected = wide.values.tolist()
-    assert table.values.tolist() == (expected if is_stata else [[text.rstrip(" ") for text in row] for row in expected])
+    assert table.values.tolist() == (
+        expected if is_stata else [[text.rstrip(" ") for text in row] for row in expected]
+    )

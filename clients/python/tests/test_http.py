@@ -51,10 +51,20 @@ OF_JSON = ["surveys", "key", "codebook", "summary", "mirror"]
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_something_else_in_place_of_a_response(proxy: Proxy, client: Client, tmp_path: Path, call: str) -> None:
+def test_something_else_in_place_of_a_response(
+    proxy: Proxy, client: Client, tmp_path: Path, call: str
+) -> None:
     """It is not requested again."""
-    page = Fault(status=200, body=b"<html>Welcome</html>\n", headers={"Content-Type": "text/html; charset=utf-8"})
-    bodies = [b"[1]", b"{}", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}'] if call in OF_JSON else []
+    page = Fault(
+        status=200,
+        body=b"<html>Welcome</html>\n",
+        headers={"Content-Type": "text/html; charset=utf-8"},
+    )
+    bodies = (
+        [b"[1]", b"{}", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}']
+        if call in OF_JSON
+        else []
+    )
     others = [(Fault(status=200, body=body), "something else") for body in bodies]
     for fault, message in [(page, r"HTTP status 200, .* URL"), *others]:
         if (call, fault.body) == ("surveys", b"{}"):  # like no surveys
@@ -72,7 +82,9 @@ HALF_GZIP = Fault(alter=lambda body: gzip.compress(body)[:-9], headers=GZIP)
 
 
 @pytest.mark.parametrize("half", [HALF, HALF_GZIP])
-def test_shortened_json_is_requested_again(survey: Survey, proxy: Proxy, tmp_path: Path, half: Fault) -> None:
+def test_shortened_json_is_requested_again(
+    survey: Survey, proxy: Proxy, tmp_path: Path, half: Fault
+) -> None:
     for call in OF_JSON:
         proxy.faults(half, Fault(cut=20), *[half] * 4)
         CALLS[call](survey, tmp_path)
@@ -83,7 +95,9 @@ def test_shortened_json_is_requested_again(survey: Survey, proxy: Proxy, tmp_pat
 
 @pytest.mark.parametrize("body", [b"garbage", gzip.compress(b'{"error":{"message":"busy"}}')[:-9]])
 def test_damaged_error(survey: Survey, proxy: Proxy, body: bytes) -> None:
-    proxy.faults(Fault(status=503, headers=GZIP, body=body), Fault(status=429, headers=GZIP, body=body))
+    proxy.faults(
+        Fault(status=503, headers=GZIP, body=body), Fault(status=429, headers=GZIP, body=body)
+    )
     assert survey.summary().responses == 150
     proxy.always(Fault(status=404, headers=GZIP, body=body))
     with pytest.raises(ServiceError, match="HTTP status 404"):
@@ -99,7 +113,9 @@ def test_redirects_are_not_followed(survey: Survey, proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["TLS to a port without", "host", "port", "proxy"])
-def test_an_address_that_was_never_reached_fails_at_once(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+def test_an_address_that_was_never_reached_fails_at_once(
+    monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
     waits: list[float] = []
     monkeypatch.setattr("time.sleep", waits.append)
     with socket.socket() as free:
@@ -132,14 +148,29 @@ def test_an_address_that_was_reached_is_tried_again(survey: Survey, proxy: Proxy
 @pytest.mark.parametrize(
     ("url", "proxy_url", "message"),
     [
-        *[(url, "", "URL") for url in ("", "export.example.org", "ftp://x", "https://", "https://x/?a", "https://x/?")],
-        *[(url, "", "URL") for url in ("https://x:abc", "https://x\ny", "https://x:99999", "https://x:-1")],
+        *[
+            (url, "", "URL")
+            for url in (
+                "",
+                "export.example.org",
+                "ftp://x",
+                "https://",
+                "https://x/?a",
+                "https://x/?",
+            )
+        ],
+        *[
+            (url, "", "URL")
+            for url in ("https://x:abc", "https://x\ny", "https://x:99999", "https://x:-1")
+        ],
         *[(url, "", "URL") for url in ("https://me:secret@x", "https://me:secret@x:abc")],
         *[("https://x", "http://proxy:abc", "of a proxy"), ("https://x", "socks5://x:1", "socks")],
         ("https://x", "ftp://x", "proxy"),
     ],
 )
-def test_refuses_other_urls(monkeypatch: pytest.MonkeyPatch, url: str, proxy_url: str, message: str) -> None:
+def test_refuses_other_urls(
+    monkeypatch: pytest.MonkeyPatch, url: str, proxy_url: str, message: str
+) -> None:
     monkeypatch.delenv("SURVEY_EXPORT_URL", raising=False)
     monkeypatch.setenv("ALL_PROXY", proxy_url)
     with pytest.raises(ValueError, match=message) as refused:

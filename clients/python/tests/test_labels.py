@@ -35,12 +35,23 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / str(request.param)
 
 
-def test_a_question_whose_answers_are_all_letters_becomes_numbers(create_survey: Create, tmp_path: Path) -> None:
+def test_a_question_whose_answers_are_all_letters_becomes_numbers(
+    create_survey: Create, tmp_path: Path
+) -> None:
     survey = create_survey(
         [
-            *[Answer("letters", text, YES_NO, userid) for userid, text in [("1", "A"), ("2", "b"), ("4", "B")]],
-            *[Answer("mixed", text, YES_NO, userid) for userid, text in [("1", "A"), ("2", "maybe")]],
-            *[Answer("unlisted", text, YES_NO, userid) for userid, text in [("1", "A"), ("2", "C")]],
+            *[
+                Answer("letters", text, YES_NO, userid)
+                for userid, text in [("1", "A"), ("2", "b"), ("4", "B")]
+            ],
+            *[
+                Answer("mixed", text, YES_NO, userid)
+                for userid, text in [("1", "A"), ("2", "maybe")]
+            ],
+            *[
+                Answer("unlisted", text, YES_NO, userid)
+                for userid, text in [("1", "A"), ("2", "C")]
+            ],
             *[Answer("empty", text, YES_NO, userid) for userid, text in [("1", "A"), ("2", "")]],
             Answer("text", "A", "Do you?", "3"),
         ],
@@ -62,7 +73,9 @@ def test_a_question_whose_answers_are_all_letters_becomes_numbers(create_survey:
     }
 
 
-def test_no_labels_where_a_letter_stands_for_different_choices(create_survey: Create, path: Path) -> None:
+def test_no_labels_where_a_letter_stands_for_different_choices(
+    create_survey: Create, path: Path
+) -> None:
     survey = create_survey(
         [
             Answer("turned", "a", YES_NO, "1"),
@@ -87,13 +100,42 @@ def test_no_labels_where_a_letter_stands_for_different_choices(create_survey: Cr
 
 NAMES = {
     # Each name with those that Stata and SPSS get. Names that need no change keep it.
-    **{"_all": ("v_all", "v_all"), "if": ("vif", "if"), "123": ("v123", "v123"), "": ("v", "v"), "🌊": ("v_", "v_")},
-    **{"Age": ("Age", "Age"), "age": ("age", "age_2"), "AGE": ("AGE", "AGE_3"), "الاسم": ("الاسم", "الاسم")},
-    **{"ชื่อ": ("ช__อ", "ช__อ"), "a b": ("a_b_2", "a_b_2"), "a.b": ("a_b_3", "a.b"), "a_b": ("a_b", "a_b")},
+    **{
+        "_all": ("v_all", "v_all"),
+        "if": ("vif", "if"),
+        "123": ("v123", "v123"),
+        "": ("v", "v"),
+        "🌊": ("v_", "v_"),
+    },
+    **{
+        "Age": ("Age", "Age"),
+        "age": ("age", "age_2"),
+        "AGE": ("AGE", "AGE_3"),
+        "الاسم": ("الاسم", "الاسم"),
+    },
+    **{
+        "ชื่อ": ("ช__อ", "ช__อ"),
+        "a b": ("a_b_2", "a_b_2"),
+        "a.b": ("a_b_3", "a.b"),
+        "a_b": ("a_b", "a_b"),
+    },
     **{"to": ("to", "vto_2"), "vto": ("vto", "vto"), "to.": ("to_", "vto_3")},
     **{"xé": ("xé", "xé"), "XÉ": ("XÉ", "XÉ_2")},
 }
-OTHERS = ["ª", "µ", "xe\u0301", "_", "a\nb", "str12", "strL", "x" * 300, "x" * 299 + "y", "ก" * 100, "long", "vlong"]
+OTHERS = [
+    "ª",
+    "µ",
+    "xe\u0301",
+    "_",
+    "a\nb",
+    "str12",
+    "strL",
+    "x" * 300,
+    "x" * 299 + "y",
+    "ก" * 100,
+    "long",
+    "vlong",
+]
 
 
 def test_hard_names(create_survey: Create, path: Path) -> None:
@@ -122,7 +164,9 @@ def test_hard_names(create_survey: Create, path: Path) -> None:
         ("one\r\n two \u2028three", 80, len, "one two three"),
     ],
 )
-def test_cuts_labels_at_whole_characters(text: str, limit: int, size: Callable[[str], int], expected: str) -> None:
+def test_cuts_labels_at_whole_characters(
+    text: str, limit: int, size: Callable[[str], int], expected: str
+) -> None:
     assert cut_label(text, limit, size) == expected
 
 
@@ -141,7 +185,9 @@ def test_long_labels(create_survey: Create, tmp_path: Path) -> None:
 def test_a_row_fits_into_stata(create_survey: Create, tmp_path: Path) -> None:
     """[R] Limits: 1,048,576 bytes. All texts become strLs, of which a row has 8 bytes."""
     texts = ["é" * 1022 if number % 2 else "x" * 2040 for number in range(520)]
-    table, _ = save(create_survey([Answer(f"q{i}", text) for i, text in enumerate(texts)]), tmp_path / "r.dta")
+    table, _ = save(
+        create_survey([Answer(f"q{i}", text) for i, text in enumerate(texts)]), tmp_path / "r.dta"
+    )
     assert table.iloc[0, 8:].tolist() == texts
     file = (tmp_path / "r.dta").read_bytes()
     types = file.partition(b"<variable_types>")[2].partition(b"</variable_types>")[0]
@@ -149,12 +195,16 @@ def test_a_row_fits_into_stata(create_survey: Create, tmp_path: Path) -> None:
     assert widths == [8] * 528
 
 
-def test_a_text_that_cannot_be_stored_names_its_column_and_row(create_survey: Create, tmp_path: Path) -> None:
+def test_a_text_that_cannot_be_stored_names_its_column_and_row(
+    create_survey: Create, tmp_path: Path
+) -> None:
     answers = [Answer("q", "short", userid="1"), Answer("q", "é" * 16_384, userid="007")]
     survey = create_survey(answers)
     path = tmp_path / "responses.sav"
     path.write_text("of an earlier run")
-    with pytest.raises(SurveyExportError, match=r"^SPSS cannot store form\.q in row 1, userid 007: .* 32,768 bytes"):
+    with pytest.raises(
+        SurveyExportError, match=r"^SPSS cannot store form\.q in row 1, userid 007: .* 32,768 bytes"
+    ):
         survey.save_spss(path)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["of an earlier run"]
     table, _ = save(survey, tmp_path / "responses.dta")
@@ -166,9 +216,13 @@ def test_answers_that_are_deleted_between_the_two_tables(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, changes: int, is_saved: bool
 ) -> None:
     study.delete()
-    add_answers(study, [Answer(f"q{number}", "A", YES_NO, userid) for userid in "12" for number in range(9)])
+    add_answers(
+        study, [Answer(f"q{number}", "A", YES_NO, userid) for userid in "12" for number in range(9)]
+    )
     left = [f"userid = '2' and question_ref = 'q{number}'" for number in range(1, 1 + changes)]
-    proxy.fault = lambda request: study.delete(left.pop()) if "value=label" in request and left else None
+    proxy.fault = lambda request: (
+        study.delete(left.pop()) if "value=label" in request and left else None
+    )
     path = tmp_path / "r.sav"
     with nullcontext() if is_saved else pytest.raises(SurveyExportError, match="edited"):
         survey.save_spss(path)

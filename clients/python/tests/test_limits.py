@@ -29,7 +29,12 @@ def test_key(limited: Survey) -> None:
     limits = limited.client.key().limits
     assert limits
     assert re.fullmatch(r"[0-9a-f]{8}", limits["pseudonyms"])
-    assert limits == {"v": 1, "metadata": ["note"], "pageid": False, "pseudonyms": limits["pseudonyms"]}
+    assert limits == {
+        "v": 1,
+        "metadata": ["note"],
+        "pageid": False,
+        "pseudonyms": limits["pseudonyms"],
+    }
 
 
 def test_rows_frame_and_labelled_file(limited: Survey, tmp_path: Path) -> None:
@@ -42,7 +47,9 @@ def test_rows_frame_and_labelled_file(limited: Survey, tmp_path: Path) -> None:
     limited.save_spss(tmp_path / "r.sav")
 
 
-def test_mirror(study: Study, limited: Survey, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_mirror(
+    study: Study, limited: Survey, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     folder = tmp_path / "limited"
     limited.mirror(folder)
     assert_exact(folder, study)
@@ -66,7 +73,9 @@ def test_mirror(study: Study, limited: Survey, survey: Survey, proxy: Proxy, tmp
 def test_download_does_not_continue_that_of_another_key(
     study: Study, limited: Survey, survey: Survey, proxy: Proxy, tmp_path: Path
 ) -> None:
-    study.update("userid = 'z' || userid")  # follows the pseudonyms: otherwise the count would be wrong
+    study.update(
+        "userid = 'z' || userid"
+    )  # follows the pseudonyms: otherwise the count would be wrong
     proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 3000) if CSV in path else None
     with pytest.raises(TransferError):
         survey.download(tmp_path / "r.csv.gz")

@@ -8,16 +8,35 @@ from typing import Any
 import frictionless
 import pytest
 
-from mirrors import CODEBOOK, CSV, DIGESTS, FORM_DATA, assert_exact, assert_responses_exact, assert_unchanged, files_of
+from mirrors import (
+    CODEBOOK,
+    CSV,
+    DIGESTS,
+    FORM_DATA,
+    assert_exact,
+    assert_responses_exact,
+    assert_unchanged,
+    files_of,
+)
 from service import EMPTY_SURVEY, Fault, Proxy, Study
 from survey_export import Client, MirrorChangingError, NoResponsesError, ServiceError, Survey
 
-FILTERS = {"since": "2026-03-03T10:00:00Z", "until": "2026-03-09T12:00:00.5+02:00", "question_ref": "water"}
+FILTERS = {
+    "since": "2026-03-03T10:00:00Z",
+    "until": "2026-03-09T12:00:00.5+02:00",
+    "question_ref": "water",
+}
 
 
 @pytest.mark.parametrize("kind", ["day", "hour", "month", "filters"])
 def test_random_rounds(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int, kind: Any
+    study: Study,
+    survey: Survey,
+    proxy: Proxy,
+    tmp_path: Path,
+    randomness: random.Random,
+    rounds: int,
+    kind: Any,
 ) -> None:
     """Whatever is cut is requested again."""
     interval: Any = "day" if kind == "filters" else kind
@@ -25,11 +44,15 @@ def test_random_rounds(
     length = {"hour": 13, "day": 10, "month": 7}[interval]
     before: dict[str, str] = {}
     for _ in range(rounds if kind == "day" else rounds // 3):
-        proxy.fault = lambda path: Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.1 else None
+        proxy.fault = lambda path: (
+            Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.1 else None
+        )
         changes = survey.mirror(tmp_path, interval, **filters)
         after = study.digests(interval=interval, **filters)
         assert_exact(tmp_path, study, **filters)
-        assert {path.name for path in (tmp_path / "responses").iterdir()} == {f"{s[:length]}.csv.gz" for s in after}
+        assert {path.name for path in (tmp_path / "responses").iterdir()} == {
+            f"{s[:length]}.csv.gz" for s in after
+        }
         assert changes.added == tuple(start for start in after if start not in before)
         assert changes.changed == tuple(s for s in after if s in before and before[s] != after[s])
         assert changes.removed == tuple(start for start in before if start not in after)
@@ -41,7 +64,12 @@ def test_random_rounds(
 
 
 def test_changes_while_it_runs(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
+    study: Study,
+    survey: Survey,
+    proxy: Proxy,
+    tmp_path: Path,
+    randomness: random.Random,
+    rounds: int,
 ) -> None:
     """Also rows that change and change back between two requests."""
     outcomes = []
@@ -80,16 +108,27 @@ def add_version(study: Study) -> None:
 @pytest.mark.parametrize(
     ("file", "path", "changes"),
     [
-        # The digests before and after are the same, but what was downloaded in between is not what they are of.
+        # The digests before and after are the same, but what was downloaded in between is not what
+        # they are of.
         ("form-data.csv", FORM_DATA, [Study.mark, Study.unmark]),
         ("responses/*", CSV, [Study.mark, Study.unmark]),
         ("responses/*", CSV, [add_version]),
         ("responses/*", CSV, [Study.delete]),
-        ("codebook.csv", CODEBOOK, [lambda study: study.update("question_text = question_text || '?'")] * 2),
+        (
+            "codebook.csv",
+            CODEBOOK,
+            [lambda study: study.update("question_text = question_text || '?'")] * 2,
+        ),
     ],
 )
 def test_change_during_one_request(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, file: str, path: str, changes: list[Any]
+    study: Study,
+    survey: Survey,
+    proxy: Proxy,
+    tmp_path: Path,
+    file: str,
+    path: str,
+    changes: list[Any],
 ) -> None:
     """The file is missing. The first change comes with the request for it, and the other with the next request."""
     left = [*changes]
@@ -104,12 +143,18 @@ def test_change_during_one_request(
     survey.mirror(tmp_path)
     assert left == []
     if changes == [Study.delete]:
-        assert {found.name for found in tmp_path.rglob("*")} == {".lock", "manifest.json", "responses"}
+        assert {found.name for found in tmp_path.rglob("*")} == {
+            ".lock",
+            "manifest.json",
+            "responses",
+        }
     else:
         assert_exact(tmp_path, study)
 
 
-def test_response_in_an_interval_without_digest(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_response_in_an_interval_without_digest(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     study.delete("timestamp::date = '2026-03-07'")
 
     def add(path: str) -> None:
@@ -124,7 +169,9 @@ def test_response_in_an_interval_without_digest(study: Study, survey: Survey, pr
     assert starts == ["2026-03-01", "2026-03-07"]
 
 
-def test_ends_as_not_done_after_five_rounds(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_ends_as_not_done_after_five_rounds(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     survey.mirror(tmp_path)
 
     def change(path: str) -> None:
@@ -140,12 +187,19 @@ def test_ends_as_not_done_after_five_rounds(study: Study, survey: Survey, proxy:
     assert proxy.paths().count(DIGESTS) == 6
     # What was verified stays, so the day that kept still is not downloaded again.
     proxy.faults()
-    assert survey.mirror(tmp_path).changed == ("2026-03-05T00:00:00.000Z", "2026-03-09T00:00:00.000Z")
-    assert [request.count("since=2026-03-05") for request in proxy.requests if CSV in request] == [1]
+    assert survey.mirror(tmp_path).changed == (
+        "2026-03-05T00:00:00.000Z",
+        "2026-03-09T00:00:00.000Z",
+    )
+    assert [request.count("since=2026-03-05") for request in proxy.requests if CSV in request] == [
+        1
+    ]
     assert_exact(tmp_path, study)
 
 
-def test_neighbouring_intervals_share_a_request(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_neighbouring_intervals_share_a_request(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     survey.mirror(tmp_path)
     for day in ("2026-03-03", "2026-03-04", "2026-03-08"):
         study.update("response = 'x'", f"timestamp::date = '{day}'")
@@ -155,7 +209,9 @@ def test_neighbouring_intervals_share_a_request(study: Study, survey: Survey, pr
     assert proxy.paths() == [DIGESTS, "/key", CSV, CSV, CODEBOOK, DIGESTS]
 
 
-def test_survey_that_becomes_empty_and_is_deleted(client: Client, study: Study, survey: Survey, tmp_path: Path) -> None:
+def test_survey_that_becomes_empty_and_is_deleted(
+    client: Client, study: Study, survey: Survey, tmp_path: Path
+) -> None:
     survey.mirror(tmp_path)
     starts = tuple(study.digests())
     study.delete()
@@ -173,13 +229,17 @@ def test_survey_that_becomes_empty_and_is_deleted(client: Client, study: Study, 
     assert files_of(tmp_path) == before
 
 
-def test_selection_without_responses(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_selection_without_responses(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     survey.mirror(tmp_path, userid="nobody")
     assert_exact(tmp_path, study, userid="nobody")
     assert_unchanged(survey, proxy, tmp_path, userid="nobody")
 
 
-@pytest.mark.parametrize("start", ["../2026-03-01", "2026-03-01", "2026-03-01T00:00:00.000Z/../x", "", 7])
+@pytest.mark.parametrize(
+    "start", ["../2026-03-01", "2026-03-01", "2026-03-01T00:00:00.000Z/../x", "", 7]
+)
 def test_start_that_is_none(survey: Survey, proxy: Proxy, tmp_path: Path, start: object) -> None:
     """It becomes the name of a file."""
     first = b'"2026-03-01T00:00:00.000Z"'
@@ -190,7 +250,9 @@ def test_start_that_is_none(survey: Survey, proxy: Proxy, tmp_path: Path, start:
 
 
 @pytest.mark.parametrize("interval", ["day", "month"])
-def test_data_package(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, interval: Any) -> None:
+def test_data_package(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, interval: Any
+) -> None:
     path = tmp_path / "datapackage.json"
     for responses in (150, 152):
         survey.mirror(tmp_path, interval)
@@ -198,7 +260,11 @@ def test_data_package(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
         report = frictionless.validate(str(path))
         assert report.valid, report.to_summary()
         tables = {task.name: task.stats["rows"] for task in report.tasks}
-        assert tables == {"responses": responses, "form-data": 2, "codebook": len(survey.codebook())}
+        assert tables == {
+            "responses": responses,
+            "form-data": 2,
+            "codebook": len(survey.codebook()),
+        }
         study.add(["2026-05-01"], 2)
     survey.mirror(tmp_path, interval)
     expected = path.read_bytes()
@@ -219,7 +285,9 @@ def test_new_version_of_digests(survey: Survey, proxy: Proxy, tmp_path: Path) ->
         survey.mirror(tmp_path)
 
 
-def test_a_codebook_that_is_too_large(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_a_codebook_that_is_too_large(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     survey.mirror(tmp_path)
     study.sql(
         "insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, "

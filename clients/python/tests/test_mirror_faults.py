@@ -12,13 +12,24 @@ from pathlib import Path
 
 import pytest
 
-from mirrors import ANY, CSV, DIGESTS, REPLACING, assert_exact, assert_unchanged, die_before, files_of
+from mirrors import (
+    ANY,
+    CSV,
+    DIGESTS,
+    REPLACING,
+    assert_exact,
+    assert_unchanged,
+    die_before,
+    files_of,
+)
 from service import KEY, URL, Fault, Proxy, Study
 from survey_export import Client, ServiceError, Survey, TransferError
 from survey_export._digests import digest_of, read_forms
 
 
-def test_failed_run_loses_nothing(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_failed_run_loses_nothing(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     """The only response of a day moves to another day, which cannot be downloaded."""
     study.delete("timestamp::date = '2026-03-09'")
     study.add(["2026-03-09"])
@@ -38,7 +49,9 @@ def test_failed_run_loses_nothing(study: Study, survey: Survey, proxy: Proxy, tm
     assert_exact(tmp_path, study)
 
 
-def test_broken_transfer_after_a_form_was_renamed(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+def test_broken_transfer_after_a_form_was_renamed(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
     """With the new form data, no earlier digest is that of a file, also of a day that is gone."""
     survey.mirror(tmp_path)
     study.delete("timestamp::date = '2026-03-09'")
@@ -51,7 +64,9 @@ def test_broken_transfer_after_a_form_was_renamed(study: Study, survey: Survey, 
     proxy.paths()
     survey.mirror(tmp_path)
     assert_exact(tmp_path, study)
-    assert "since=2026-03-01" not in next(path for path in proxy.requests if CSV in path)  # what was verified stays
+    assert "since=2026-03-01" not in next(
+        path for path in proxy.requests if CSV in path
+    )  # what was verified stays
 
 
 def mirror_and_die(name: str, folder: Path, events: list[str], number: int) -> None:
@@ -61,7 +76,12 @@ def mirror_and_die(name: str, folder: Path, events: list[str], number: int) -> N
 
 
 def test_killed_at_any_operation_on_a_file(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
+    study: Study,
+    survey: Survey,
+    proxy: Proxy,
+    tmp_path: Path,
+    randomness: random.Random,
+    rounds: int,
 ) -> None:
     fork = multiprocessing.get_context("fork")
     before: dict[str, str] = {}
@@ -69,7 +89,10 @@ def test_killed_at_any_operation_on_a_file(
         for _ in range(8):
             study.change()
         last, events = randomness.choice([(100, ANY), (15, REPLACING)])
-        run = fork.Process(target=mirror_and_die, args=(study.name, tmp_path, events, randomness.randrange(1, last)))
+        run = fork.Process(
+            target=mirror_and_die,
+            args=(study.name, tmp_path, events, randomness.randrange(1, last)),
+        )
         run.start()
         run.join()
         assert run.exitcode in (0, -signal.SIGKILL)
@@ -79,7 +102,9 @@ def test_killed_at_any_operation_on_a_file(
         assert_exact(tmp_path, study)
         assert_unchanged(survey, proxy, tmp_path)
         if not was_complete:  # no run has reported these changes, so this one reports all
-            assert {start for start in after if before.get(start, after[start]) != after[start]} <= {*changes.changed}
+            assert {
+                start for start in after if before.get(start, after[start]) != after[start]
+            } <= {*changes.changed}
             assert {*changes.added} == after.keys() - before.keys()
             assert {*changes.removed} == before.keys() - after.keys()
         before = after

@@ -28,7 +28,12 @@ def test_another_selection_is_refused(client: Client, tmp_path: Path) -> None:
         (client.survey("another"), {}, MirrorError, "survey"),
         (Client("https://x.example", KEY).survey(DEMO_SURVEY), {}, MirrorError, "url"),
         (Client(URL, KEY[:-1] + "x").survey(DEMO_SURVEY), {}, ServiceError, r"Invalid Token\."),
-        (Client(URL, OTHER_KEY).survey(DEMO_SURVEY), {}, MirrorError, "account"),  # which has such a survey too
+        (
+            Client(URL, OTHER_KEY).survey(DEMO_SURVEY),
+            {},
+            MirrorError,
+            "account",
+        ),  # which has such a survey too
     ]
     for other, parameters, kind, message in refusals:
         with pytest.raises(kind, match=message):
@@ -37,7 +42,9 @@ def test_another_selection_is_refused(client: Client, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["mirror", "download"])
-def test_second_run_at_the_same_time_is_refused(survey: Survey, proxy: Proxy, tmp_path: Path, call: str) -> None:
+def test_second_run_at_the_same_time_is_refused(
+    survey: Survey, proxy: Proxy, tmp_path: Path, call: str
+) -> None:
     refused = []
 
     def second(path: str) -> None:
@@ -52,7 +59,9 @@ def test_second_run_at_the_same_time_is_refused(survey: Survey, proxy: Proxy, tm
     assert refused
 
 
-@pytest.mark.parametrize("name", ["codebook.csv", "form-data.csv", "responses/2020-01-01.csv.gz", "notes.txt", "new/x"])
+@pytest.mark.parametrize(
+    "name", ["codebook.csv", "form-data.csv", "responses/2020-01-01.csv.gz", "notes.txt", "new/x"]
+)
 def test_refuses_a_folder_that_is_not_its_own(survey: Survey, tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine")
@@ -79,7 +88,8 @@ def test_refuses_what_a_mirror_does_not_contain(survey: Survey, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "name", [".lock", ".new", "responses", "manifest.json", "codebook.csv", "responses/2026-03-05.csv.gz"]
+    "name",
+    [".lock", ".new", "responses", "manifest.json", "codebook.csv", "responses/2026-03-05.csv.gz"],
 )
 def test_links_lead_nowhere(study: Study, survey: Survey, tmp_path: Path, name: str) -> None:
     folder, outside = tmp_path / "mirror", tmp_path / "outside"

@@ -25,13 +25,28 @@ SEEDS = 100_000
 RECORD = ["userid", "parent_surveyid", "parent_shortcode"]
 KEYS = ["cluster", "ad_id"]
 ARMS = ["seed_2", "seed_25_2"]
-TIMES = ["survey_duration", "answer_time_min", "answer_time_median", "answer_time_75", "answer_time_90"]
+TIMES = [
+    "survey_duration",
+    "answer_time_min",
+    "answer_time_median",
+    "answer_time_75",
+    "answer_time_90",
+]
 ROUNDED = 0.6e-6
 """How far seconds may differ: the service rounds them to microseconds, and the library's are floats."""
 OF_RECORDS = [*itertools.product(["last", "first", "drop"], [[], ["cluster"]])]
 COLUMNS: dict[str, Any] = {"metadata": KEYS, "timing": "true", "arm": ARMS}
-OF_COLUMNS = [{name: COLUMNS[name] for name in some} for n in range(4) for some in itertools.combinations(COLUMNS, n)]
-ADDED = ["corrections", *TIMES, *(f"metadata.{key}" for key in KEYS), *(f"arm.{arm}" for arm in ARMS)]
+OF_COLUMNS = [
+    {name: COLUMNS[name] for name in some}
+    for n in range(4)
+    for some in itertools.combinations(COLUMNS, n)
+]
+ADDED = [
+    "corrections",
+    *TIMES,
+    *(f"metadata.{key}" for key in KEYS),
+    *(f"arm.{arm}" for arm in ARMS),
+]
 OTHERS = ["flowid", "started", "ended", "attempts", "answers", "metadata"]
 """The service's columns that the library does not have."""
 
@@ -49,16 +64,41 @@ def add_answers(study: Study, random: random.Random) -> None:
             "seed_2": random.choice(["1", "control", None, None, None]),
         }
         metadata = {key: value for key, value in metadata.items() if random.random() < 0.9}
-        chains = [(random.choice([None, *study.forms]), random.choice(["start", ""])) for _ in range(2)]
+        chains = [
+            (random.choice([None, *study.forms]), random.choice(["start", ""])) for _ in range(2)
+        ]
         for _ in range(random.randrange(1, 5)):
-            chain, form, flow = random.choice(chains), random.choice(study.forms), random.randrange(1, 4)
+            chain, form, flow = (
+                random.choice(chains),
+                random.choice(study.forms),
+                random.randrange(1, 4),
+            )
             time = start + timedelta(seconds=random.randrange(3))
             for index in range(random.randrange(1, 7)):
-                time += timedelta(microseconds=random.choice([0, 1, 999, 10**6, random.randrange(10**9), 10**13 - 1]))
-                row = [*chain, form, "unused", flow, f"00{number}", random.choice(["q0", "q1", "q2", "cluster"]), index]
+                time += timedelta(
+                    microseconds=random.choice(
+                        [0, 1, 999, 10**6, random.randrange(10**9), 10**13 - 1]
+                    )
+                )
+                row = [
+                    *chain,
+                    form,
+                    "unused",
+                    flow,
+                    f"00{number}",
+                    random.choice(["q0", "q1", "q2", "cluster"]),
+                    index,
+                ]
                 lacking = random.choice([*[None] * 15, "cluster", "seed"])
-                stored = json.dumps({key: value for key, value in metadata.items() if key != lacking})
-                texts = [random.choice(["", "A", "5"]), time, random.choice([*[stored] * 30, None]), None]
+                stored = json.dumps(
+                    {key: value for key, value in metadata.items() if key != lacking}
+                )
+                texts = [
+                    random.choice(["", "A", "5"]),
+                    time,
+                    random.choice([*[stored] * 30, None]),
+                    None,
+                ]
                 rows.append([*row, "?", *texts, random.choice([None, "", "um"])])
     study.insert(rows)
 
@@ -78,23 +118,31 @@ def cells_of(wide: polars.DataFrame, without: list[str]) -> dict[tuple[object, .
 
 
 def of_the_library(
-    responses: polars.DataFrame, forms: polars.DataFrame, repeats: str, testers: list[str], value: str, columns: str
+    responses: polars.DataFrame,
+    forms: polars.DataFrame,
+    repeats: str,
+    testers: list[str],
+    value: str,
+    columns: str,
 ) -> polars.DataFrame:
     """Return the wide table, with the service's names of columns."""
     library = Preprocessor()
-    # The texts of times have three or six digits after the second, so that they are not in the order of time.
+    # The texts of times have three or six digits after the second, so that they are not in the
+    # order of time.
     answers: polars.DataFrame = library.parse_timestamp(library.add_form_data(forms, responses))
     answers = library.add_metadata([*KEYS, "seed", *ARMS], answers)
     cluster = "cluster_metadata" if "cluster_metadata" in answers.columns else "cluster"
     answers = answers.rename({cluster: "metadata.cluster", "ad_id": "metadata.ad_id"})
-    # A record is of a chain of forms, and a form is all of its versions. In the library, both are a form's version.
+    # A record is of a chain of forms, and a form is all of its versions. In the library, both are a
+    # form's version.
     library.keys = {*RECORD}
     chain = polars.concat_str(*RECORD[1:], separator="|", ignore_nulls=True)
     answers = answers.with_columns(surveyid=polars.concat_str(chain, "shortcode", separator="|"))
     for key in testers:
         answers = library.drop_users_without(f"metadata.{key}", answers)
     if repeats == "drop":
-        # The platform keeps final answers first, and so a participant who replaced all of the first attempt's.
+        # The platform keeps final answers first, and so a participant who replaced all of the first
+        # attempt's.
         answers = library.drop_duplicated_users(["shortcode"], answers)
     if repeats == "first":
         # The library has nothing like it.
@@ -114,13 +162,17 @@ def of_the_library(
         # Of answers in several forms, the last counts. The library refuses them.
         answers = answers.unique([*RECORD, "question_ref"], keep="last", maintain_order=True)
     else:
-        answers = answers.with_columns(question_ref=polars.concat_str("shortcode", "question_ref", separator="."))
+        answers = answers.with_columns(
+            question_ref=polars.concat_str("shortcode", "question_ref", separator=".")
+        )
     wide: polars.DataFrame = library.pivot(value, answers)
     for arm in ARMS:
         cells = [arm_of(arm, *pair) for pair in zip(wide["seed"], wide[arm], strict=True)]
         wide = wide.with_columns(polars.Series(f"arm.{arm}", cells, polars.String))
     wide = wide.rename({"invalid_answer_count": "corrections"})
-    return wide.drop("survey_start_time", "survey_end_time", "invalid_answer_percentage", "seed", *ARMS)
+    return wide.drop(
+        "survey_start_time", "survey_end_time", "invalid_answer_percentage", "seed", *ARMS
+    )
 
 
 def arm_of(arm: str, seed: int | str | None, stored: str | None) -> str | None:
@@ -130,10 +182,14 @@ def arm_of(arm: str, seed: int | str | None, stored: str | None) -> str | None:
     return str(compute_seed(int(seed), key=arm))
 
 
-def test_wide_files_are_what_the_library_makes(database: psycopg.Connection[Any], randomness: random.Random) -> None:
+def test_wide_files_are_what_the_library_makes(
+    database: psycopg.Connection[Any], randomness: random.Random
+) -> None:
     """All combinations of parameters that choose records are tried with each survey, and those of columns in turn."""
     for number in range(SURVEYS):
-        study = Study(database, f"Platform {uuid.uuid4()}", randomness, *randomness.choice(["a", "ab", "aab"]))
+        study = Study(
+            database, f"Platform {uuid.uuid4()}", randomness, *randomness.choice(["a", "ab", "aab"])
+        )
         add_answers(study, randomness)
         responses, forms = table(study.export()), table(study.export("/responses/form-data"))
         for position, (repeats, testers) in enumerate(OF_RECORDS):
@@ -177,11 +233,21 @@ def test_arms_of_many_seeds(study: Study, randomness: random.Random) -> None:
     )
     arms = ["seed_1000000", "seed_1000000_1", "seed_999983_1", "seed_2_2", "seed_100_5"]
     omitted = "parent_surveyid parent_shortcode surveyid question_ref question_idx question_text response timestamp"
-    rows = table(study.export(arm=arms, omit=[*omitted.split(), "metadata", "ad_id", "pageid", "translated_response"]))
+    rows = table(
+        study.export(
+            arm=arms, omit=[*omitted.split(), "metadata", "ad_id", "pageid", "translated_response"]
+        )
+    )
     assert {int(seed) for seed in rows["userid"]} == seeds
     for _, userid, *found in rows.rows():
         hashes = [int(userid)]
         for _ in range(5):
             hashes.append(farmhash.fingerprint32(str(hashes[-1])))
-        expected = [hashes[0] % 10**6, hashes[1] % 10**6, hashes[1] % 999983, hashes[2] % 2, hashes[5] % 100]
+        expected = [
+            hashes[0] % 10**6,
+            hashes[1] % 10**6,
+            hashes[1] % 999983,
+            hashes[2] % 2,
+            hashes[5] % 100,
+        ]
         assert [int(arm) - 1 for arm in found] == expected, userid

@@ -30,15 +30,38 @@ haven::write_dta(do.call(survey_labelled, c(parameters, program = "stata")), "r.
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library with the R package."""
     library = tmp_path_factory.mktemp("library")
-    found = shutil.which("Rscript") and subprocess.run(["Rscript", "-e", "library(httr2); library(haven)"]).returncode
+    found = (
+        shutil.which("Rscript")
+        and subprocess.run(["Rscript", "-e", "library(httr2); library(haven)"]).returncode
+    )
     if found != 0:
-        pytest.skip("R is not installed, or not with httr2 and haven: the R package was not compared")
-    subprocess.run(["R", "CMD", "INSTALL", "--no-docs", f"--library={library}", R_CLIENT], check=True)
+        pytest.skip(
+            "R is not installed, or not with httr2 and haven: the R package was not compared"
+        )
+    subprocess.run(
+        ["R", "CMD", "INSTALL", "--no-docs", f"--library={library}", R_CLIENT], check=True
+    )
     return library
 
 
-WATER = "Where does your water come from?\r\nA) A tap – água 💧\n- b. A well\n C : " + "A river, a lake " * 12
-HARD = ["", "NA", "007", "1e5", " x ", 'a "b", c', "two\nlines\r\n", "Água, 水 💧", "=1+1", "A", "\u2028", "é" * 3000]
+WATER = (
+    "Where does your water come from?\r\nA) A tap – água 💧\n- b. A well\n C : "
+    + "A river, a lake " * 12
+)
+HARD = [
+    "",
+    "NA",
+    "007",
+    "1e5",
+    " x ",
+    'a "b", c',
+    "two\nlines\r\n",
+    "Água, 水 💧",
+    "=1+1",
+    "A",
+    "\u2028",
+    "é" * 3000,
+]
 NAMES = ["a b", "a.b", "a_b", "Age", "age", "to.", "7", "été", "b" * 80]
 LONG = "क" * 150 + "?\nA. x\nB. " + "👩\u200d🔬" * 40
 
@@ -47,11 +70,29 @@ LONG = "क" * 150 + "?\nA. x\nB. " + "👩\u200d🔬" * 40
 def survey(create_survey: Create) -> Survey:
     return create_survey(
         [
-            *[Answer("water", text, WATER, f"00{i}", "food") for i, text in enumerate(["A", "b", "C", "c", "A", ""])],
-            *[Answer("listed", text, WATER, f"00{i}", "food") for i, text in enumerate(["A", "b", "C"])],
-            *[Answer("unlisted", text, WATER, f"00{i}", "food") for i, text in enumerate(["A", "D", "maybe", "AA"])],
-            *[Answer("text", text, "Why?\r\n\n  Say\u2028it. ", f"{i}") for i, text in enumerate(HARD)],
-            Answer("translated", "Ndiyo", "Ja?\nA. Ndiyo\nB. Hapana", "1", translated_response="Yes – はい"),
+            *[
+                Answer("water", text, WATER, f"00{i}", "food")
+                for i, text in enumerate(["A", "b", "C", "c", "A", ""])
+            ],
+            *[
+                Answer("listed", text, WATER, f"00{i}", "food")
+                for i, text in enumerate(["A", "b", "C"])
+            ],
+            *[
+                Answer("unlisted", text, WATER, f"00{i}", "food")
+                for i, text in enumerate(["A", "D", "maybe", "AA"])
+            ],
+            *[
+                Answer("text", text, "Why?\r\n\n  Say\u2028it. ", f"{i}")
+                for i, text in enumerate(HARD)
+            ],
+            Answer(
+                "translated",
+                "Ndiyo",
+                "Ja?\nA. Ndiyo\nB. Hapana",
+                "1",
+                translated_response="Yes – はい",
+            ),
             Answer("translated", "B", "Ja?\nA. Ndiyo\nB. Hapana", "2", translated_response=""),
             Answer("versions", "A", "?\nA. Yes\nB. No", "1"),
             Answer("versions", "B", "?\nA. No\nB. Yes", "2", version=2),
@@ -66,8 +107,14 @@ def survey(create_survey: Create) -> Survey:
     [
         ({}, "list()"),
         ({"value": "translated", "timing": True}, "list(value = 'translated', timing = TRUE)"),
-        ({"value": "label", "metadata": ["ad_id", "x"]}, "list(value = 'label', metadata = c('ad_id', 'x'))"),
-        ({"columns": "question", "repeats": "first"}, "list(columns = 'question', repeats = 'first')"),
+        (
+            {"value": "label", "metadata": ["ad_id", "x"]},
+            "list(value = 'label', metadata = c('ad_id', 'x'))",
+        ),
+        (
+            {"columns": "question", "repeats": "first"},
+            "list(columns = 'question', repeats = 'first')",
+        ),
         ({"userid": "nobody"}, "list(userid = 'nobody')"),
     ],
 )
@@ -75,12 +122,21 @@ def survey(create_survey: Create) -> Survey:
 def test_tables_and_labelled_files_are_those_of_r(
     survey: Survey, library: Path, tmp_path: Path, parameters: dict[str, Any], in_r: str
 ) -> None:
-    program = ["Rscript", "--vanilla", "-e", f".libPaths({str(library)!r}); library(surveyexport); {PROGRAM}"]
-    ran = subprocess.run([*program, survey.name, in_r], cwd=tmp_path, check=True, stderr=subprocess.PIPE, text=True)
+    program = [
+        "Rscript",
+        "--vanilla",
+        "-e",
+        f".libPaths({str(library)!r}); library(surveyexport); {PROGRAM}",
+    ]
+    ran = subprocess.run(
+        [*program, survey.name, in_r], cwd=tmp_path, check=True, stderr=subprocess.PIPE, text=True
+    )
     assert parameters or "form.versions has no value labels" in ran.stderr
 
     rows = [row.split(",") for row in (tmp_path / "r.txt").read_text().splitlines()]
-    cells = [[None if cell == "-" else bytes.fromhex(cell).decode() for cell in row] for row in rows]
+    cells = [
+        [None if cell == "-" else bytes.fromhex(cell).decode() for cell in row] for row in rows
+    ]
     frame = survey.frame(layout="wide", **parameters)
     texts = frame.astype(object).where(frame.notna(), None)
     assert cells == [[*frame.columns], *texts.values.tolist()]
@@ -88,10 +144,14 @@ def test_tables_and_labelled_files_are_those_of_r(
     survey.save_spss(tmp_path / "python.sav", **parameters)
     survey.save_stata(tmp_path / "python.dta", **parameters)
     for read, suffix in [(pyreadstat.read_sav, "sav"), (pyreadstat.read_dta, "dta")]:
-        (ours, our_labels), (theirs, their_labels) = [read(tmp_path / f"{name}.{suffix}") for name in ("python", "r")]
+        (ours, our_labels), (theirs, their_labels) = [
+            read(tmp_path / f"{name}.{suffix}") for name in ("python", "r")
+        ]
         assert [*theirs.columns] == [*ours.columns]
         assert theirs.fillna(0).values.tolist() == ours.fillna(0).values.tolist()
-        of_questions = [[label or "" for label in labels.column_labels] for labels in (our_labels, their_labels)]
+        of_questions = [
+            [label or "" for label in labels.column_labels] for labels in (our_labels, their_labels)
+        ]
         assert of_questions[0] == of_questions[1]
         assert their_labels.variable_value_labels == our_labels.variable_value_labels
         assert parameters or their_labels.variable_value_labels

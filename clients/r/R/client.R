@@ -1,6 +1,8 @@
-# The service with a key, its errors, and requests. All that this package knows of httr2 is in this file.
+# The service with a key, its errors, and requests. All that this package knows of httr2 is in this
+# file.
 
-# The key of each client, and whether the service was ever reached. A saved workspace does not have it.
+# The key of each client, and whether the service was ever reached. A saved workspace does not have
+# it.
 sessions <- new.env(parent = emptyenv())
 
 # See ?survey_client.
@@ -30,8 +32,8 @@ setting <- function(what, value, name) {
   trimws(value)
 }
 
-# Raises an error. `retry_after` is the seconds to wait before another attempt: NA if the service did not say, Inf if
-# another attempt would have the same result.
+# Raises an error. `retry_after` is the seconds to wait before another attempt: NA if the service
+# did not say, Inf if another attempt would have the same result.
 fail <- function(..., response = NULL, retry_after = Inf) {
   status <- if (is.null(response)) NA_integer_ else httr2::resp_status(response)
   error <- list(message = paste0(...), call = NULL, status = status, code = header(response, "X-Error-Code"))
@@ -39,7 +41,8 @@ fail <- function(..., response = NULL, retry_after = Inf) {
   stop(structure(error, class = c("survey_export_error", "error", "condition")))
 }
 
-# Raises the error of a transfer that broke, or has something else than the service sends. It is tried again.
+# Raises the error of a transfer that broke, or has something else than the service sends. It is
+# tried again.
 broken <- function(...) fail(..., retry_after = NA)
 
 header <- function(response, name) {
@@ -105,7 +108,8 @@ fetch <- function(client, path, parameters, file, progress = FALSE) {
   if (inherits(response, "error")) {
     cause <- if (is.null(response$parent)) response else response$parent
     reason <- gsub("\\s+", " ", conditionMessage(cause))
-    # A wrong address stays wrong, and a full disk full. An address that was reached before may be reached again.
+    # A wrong address stays wrong, and a full disk full. An address that was reached before may be
+    # reached again.
     is_final <- !session$is_reached || grepl("Fail\\w+ (writing|to open)", reason)
     fail("The request to ", client$url, " failed: ", reason, retry_after = if (is_final) Inf else NA)
   }

@@ -1,5 +1,6 @@
-# Files that get their names when they are complete. Until then, what has arrived is in a folder. Each file in it is
-# named for the byte of the whole at which it begins, and counts up to its last whole record.
+# Files that get their names when they are complete. Until then, what has arrived is in a folder.
+# Each file in it is named for the byte of the whole at which it begins, and counts up to its last
+# whole record.
 
 # See ?survey_download.
 survey_download <- function(client, survey, path, ..., progress = interactive()) {
@@ -62,8 +63,8 @@ download_wide <- function(client, parameters, file, progress = FALSE) {
 
 is_among <- function(number, others) number >= min(others) && number <= max(others)
 
-# Downloads the CSV file of a selection into a folder, or what is missing of it there. Returns its files. They have as
-# many responses as the service counts.
+# Downloads the CSV file of a selection into a folder, or what is missing of it there. Returns its
+# files. They have as many responses as the service counts.
 download_csv <- function(client, parameters, folder, progress = FALSE) {
   wrong <- intersect(parameters$omit, KEY)
   if (length(wrong) > 0) fail("omit cannot name ", wrong[[1]], ", by which a download resumes.")
@@ -87,12 +88,14 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
     found <- found_in(folder)
     if (is.null(error)) {
       is_whole <- found$records >= expected && length(found$files) > 0
-      # A file in parts, or of responses that have changed meanwhile, has as many as there are now, but for newer ones.
+      # A file in parts, or of responses that have changed meanwhile, has as many as there are now,
+      # but for newer ones.
       is_exact <- length(found$files) == 1 && found$records == expected
       if (is_exact || (is_whole && is_among(found$records, count(NULL) - c(count(found$after), count(found$after))))) {
         return(found$files)
       }
-      # Otherwise a proxy shortened the file, or responses were deleted. The next request counts what is left.
+      # Otherwise a proxy shortened the file, or responses were deleted. The next request counts
+      # what is left.
       if (is_whole) found <- found_in(emptied(folder))
       wrong <- paste("the file has", found$records, "of", expected, "responses")
       error <- tryCatch(broken(wrong), error = identity)
@@ -111,8 +114,8 @@ count_of <- function(file, response) {
 
 KEY <- c("timestamp", "userid", "question_ref", "surveyid")
 
-# What a folder has of a CSV file: its files, the number of their responses, the cursor of the last one, and where the
-# next file goes. Anything else there is removed.
+# What a folder has of a CSV file: its files, the number of their responses, the cursor of the last
+# one, and where the next file goes. Anything else there is removed.
 found_in <- function(folder) {
   found <- list(files = NULL, records = 0, after = NULL, file = file.path(folder, "0"))
   names <- NULL

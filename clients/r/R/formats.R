@@ -1,8 +1,8 @@
-# CSV files in the service's dialect, and JSON. R's readers take a missing value, which is an empty cell, and an empty
-# text, which is "", for the same, and have none for JSON.
+# CSV files in the service's dialect, and JSON. R's readers take a missing value, which is an empty
+# cell, and an empty text, which is "", for the same, and have none for JSON.
 
-# Calls a function with the bytes of a CSV file, in blocks of whole records, and the positions at which their cells end.
-# Returns how many bytes the whole records have.
+# Calls a function with the bytes of a CSV file, in blocks of whole records, and the positions at
+# which their cells end. Returns how many bytes the whole records have.
 read_blocks <- function(file, each, columns = 0) {
   connection <- gzfile(file, "rb") # also if it is not compressed
   on.exit(close(connection))

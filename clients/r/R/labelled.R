@@ -1,8 +1,9 @@
 # The wide table with labels, as SPSS or Stata can have them.
 
-# What the programs allow: SPSS's Command Syntax Reference ("Variable Names", "VARIABLE LABELS", "VALUE LABELS"), and
-# Stata's manual ([U] 11.3, and https://www.stata.com/manuals/rlimits.pdf). The limits of names and variable labels are
-# in bytes or characters, that of a value label in bytes, given their number.
+# What the programs allow: SPSS's Command Syntax Reference ("Variable Names", "VARIABLE LABELS",
+# "VALUE LABELS"), and Stata's manual ([U] 11.3, and https://www.stata.com/manuals/rlimits.pdf). The
+# limits of names and variable labels are in bytes or characters, that of a value label in bytes,
+# given their number.
 PROGRAMS <- list(
   spss = list(
     not_in_name = "[^\\pL\\pN._$#@]", # SPSS allows accents too, haven does not
@@ -27,7 +28,8 @@ PROGRAMS <- list(
     # A text has no value labels.
     variable = function(answers, letter, choices, label) {
       if (length(choices) == 0 || any(letter > length(choices), is.na(letter) & !is.na(answers), na.rm = TRUE)) {
-        # haven cannot write a missing text beside one of more than 2,045 bytes. To Stata, it is an empty one.
+        # haven cannot write a missing text beside one of more than 2,045 bytes. To Stata, it is an
+        # empty one.
         if (any(nchar(answers, "bytes") > 2045, na.rm = TRUE)) answers[is.na(answers)] <- ""
         return(structure(answers, label = label))
       }
@@ -44,7 +46,8 @@ survey_labelled <- function(client, survey, ..., program = c("spss", "stata")) {
   described <- c(selection_of(parameters, "columns"), format = "csv")
   codebook <- request(client, "/responses/questions", described, read_csv)
   if (nrow(codebook) > 0) {
-    # Responses that arrive from now on are left out. Times have at most six digits after the second.
+    # Responses that arrive from now on are left out. Times have at most six digits after the
+    # second.
     newest <- sort(sub("Z", "", codebook$last), decreasing = TRUE, method = "radix")[[1]]
     parameters$until <- paste0(substr(paste0(newest, "000"), 1, 26), "1Z")
   }
@@ -52,8 +55,9 @@ survey_labelled <- function(client, survey, ..., program = c("spss", "stata")) {
   on.exit(unlink(file))
   answers <- labels <- download_wide(client, parameters, file)
   if (!all(is.na(codebook$choices))) {
-    # The versions of a form can list different choices, and the codebook has those of one version. The service finds an
-    # answer's label in the answer's own question text, so this table shows whether the codebook's are right for all.
+    # The versions of a form can list different choices, and the codebook has those of one version.
+    # The service finds an answer's label in the answer's own question text, so this table shows
+    # whether the codebook's are right for all.
     parameters$value <- "label"
     labels <- download_wide(client, parameters, file)
   }

@@ -1,6 +1,7 @@
 # The parameters of requests, as the caller gives them and as the service reads them.
 
-# The values of each parameter as texts, without those that are NULL. Further arguments are this package's own.
+# The values of each parameter as texts, without those that are NULL. Further arguments are this
+# package's own.
 parameters_of <- function(survey, given, ...) {
   given <- c(list(survey = survey), given)
   if (is.null(survey) || !all(nzchar(names(given)))) {
@@ -43,7 +44,8 @@ single <- function(parameters) {
   structure(as.list(unlist(parameters)), names = rep(names(parameters), lengths(parameters)))
 }
 
-# The cursor of a response, given its timestamp, userid, question_ref and surveyid. R has no function for base64.
+# The cursor of a response, given its timestamp, userid, question_ref and surveyid. R has no
+# function for base64.
 cursor <- function(key) {
   strings <- vapply(key, function(text) {
     codes <- utf8ToInt(text)

@@ -94,7 +94,8 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
           ...(speed > 0 ? [texts.speed(size(Math.round(speed)))] : []),
           ...(total && rowSpeed > 0 && rows < total ? [texts.left((total - rows) / rowSpeed)] : []),
         ].join(' · ');
-      const reached = total && progress.text === undefined ? Math.min(Math.floor((4 * rows) / total), 3) : 0;
+      const reached =
+        total && progress.text === undefined ? Math.min(Math.floor((4 * rows) / total), 3) : 0;
       if (reached > quarter) announce(texts.quarter(25 * reached, survey));
       quarter = reached;
     },

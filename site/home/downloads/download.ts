@@ -38,7 +38,14 @@ export interface Download {
   readonly remove: () => Promise<void>;
 }
 
-export function createDownload({ api, storage, manifest, old, announce, onRemove }: DownloadOptions): Download {
+export function createDownload({
+  api,
+  storage,
+  manifest,
+  old,
+  announce,
+  onRemove,
+}: DownloadOptions): Download {
   const { survey } = manifest.request;
   const controller = new AbortController();
   const started = Date.now();
@@ -73,7 +80,8 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
     if (error instanceof MissingRows) reason = texts.missing(manifest.rows, manifest.total ?? 0);
     isRefused = error instanceof Refused;
     if (error instanceof Refused) reason = error.message;
-    else if (error instanceof DOMException && error.name === 'QuotaExceededError') reason = texts.full;
+    else if (error instanceof DOMException && error.name === 'QuotaExceededError')
+      reason = texts.full;
     else if (error instanceof DOMException) {
       reason = updated ? updateTexts.unreadable : texts.unstored;
       Object.assign(manifest, { after: '', isComplete: false });
@@ -87,7 +95,8 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
   async function handOver(): Promise<void> {
     const parts = updated?.file ?? new Blob(await storage.parts(manifest.parts));
     const file = new Blob([await storage.join(parts)], { type: manifest.type });
-    await file.slice(0, 1).arrayBuffer(); // fails if a file that was brought up to date has changed since
+    // fails if a file that was brought up to date has changed since
+    await file.slice(0, 1).arrayBuffer();
     if (file.size !== manifest.bytes) throw new DOMException('a part is damaged', 'DataError');
     Object.assign(manifest, { isComplete: true, time: Date.now() });
     await storage.writeManifest(manifest);
@@ -103,7 +112,9 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
     const { signal } = controller;
     const leaving = new AbortController();
     if (!storage.isKept || !canContinue(manifest.request))
-      addEventListener('beforeunload', (event) => event.preventDefault(), { signal: leaving.signal });
+      addEventListener('beforeunload', (event) => event.preventDefault(), {
+        signal: leaving.signal,
+      });
     let progress: Progress = { ...manifest, state: 'running' };
     card.running(progress);
     announce(texts.started(survey));
@@ -159,6 +170,8 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
 }
 
 function completeText({ bytes, rows, total }: Manifest): string {
-  const text = texts.complete(total === null ? amount({ bytes, rows, total }) : `${answers(rows)}, ${size(bytes)}`);
+  const text = texts.complete(
+    total === null ? amount({ bytes, rows, total }) : `${answers(rows)}, ${size(bytes)}`,
+  );
   return total !== null && rows > total ? `${text} ${texts.added(rows - total)}` : text;
 }

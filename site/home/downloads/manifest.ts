@@ -28,12 +28,17 @@ export const NOTHING = {
   type: '',
 } as const;
 
-/** What is stored of a download beside its parts, as JSON. A later version of the page may read it. */
+/**
+ * What is stored of a download beside its parts, as JSON. A later version of the page may read it.
+ */
 export interface Manifest {
   /** The account's e-mail address. */
   readonly email: string;
   readonly request: DownloadRequest;
-  /** When it was last changed, or saving began, in milliseconds since 1970; 0 for a complete file that has never been saved. */
+  /**
+   * When it was last changed, or saving began, in milliseconds since 1970; 0 for a complete file
+   * that has never been saved.
+   */
   time: number;
   /** The number of parts. */
   parts: number;

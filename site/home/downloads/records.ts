@@ -1,6 +1,8 @@
 import { cellsOf, createRecordEnds } from '../../shared/csv.ts';
 
-/** The columns of the CSV file that make a cursor, in the cursor's order: docs/api.md, "Cursors". */
+/**
+ * The columns of the CSV file that make a cursor, in the cursor's order: docs/api.md, "Cursors".
+ */
 const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'];
 
 /** `csv`: the long layout; `wide`: CSV in the wide layout; `other`: a workbook, for instance. */
@@ -20,15 +22,20 @@ interface Records {
   readonly count: () => number;
   /** The columns of a CSV file, as far as they are known. */
   readonly columns: () => readonly (string | null)[];
-  /** The cursor of the last complete record; empty if there is no record, or the format cannot be resumed. */
+  /**
+   * The cursor of the last complete record; empty if there is no record, or the format cannot be
+   * resumed.
+   */
   readonly cursor: () => string;
 }
 
 /**
- * Separates the complete records of a file from the incomplete one at its end, while the file arrives.
+ * Separates the complete records of a file from the incomplete one at its end, while the file
+ * arrives.
  *
  * @param format of `other`, every byte counts as complete
- * @param known the columns of a CSV file that continues one with a header; empty if the file has a header
+ * @param known the columns of a CSV file that continues one with a header; empty if the file has a
+ * header
  */
 export function createRecords(format: RecordFormat, known: readonly (string | null)[]): Records {
   const isCsv = format === 'csv' || format === 'wide';
@@ -65,9 +72,13 @@ export function createRecords(format: RecordFormat, known: readonly (string | nu
 
     cursor() {
       if (last.length === 0 || format === 'wide') return '';
-      if (format === 'ndjson') return String((JSON.parse(decode(last)) as { token: unknown }).token);
+      if (format === 'ndjson')
+        return String((JSON.parse(decode(last)) as { token: unknown }).token);
       const cells = cellsOf(decode(last));
-      const json = JSON.stringify([1, ...CURSOR_COLUMNS.map((name) => cells[columns.indexOf(name)])]);
+      const json = JSON.stringify([
+        1,
+        ...CURSOR_COLUMNS.map((name) => cells[columns.indexOf(name)]),
+      ]);
       const binary = String.fromCharCode(...new TextEncoder().encode(json));
       return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
     },

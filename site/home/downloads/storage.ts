@@ -1,14 +1,17 @@
 import type { Manifest } from './manifest.ts';
 
 /*
- * Stores what has arrived of the downloads in the Origin Private File System: a folder for each download, with a file for each
- * part, named by its number, and `manifest.json`. A tab locks a folder while it works with it. A folder that is not locked was
- * left by a tab that was closed.
+ * Stores what has arrived of the downloads in the Origin Private File System: a folder for each
+ * download, with a file for each part, named by its number, and `manifest.json`. A tab locks a
+ * folder while it works with it. A folder that is not locked was left by a tab that was closed.
  */
 
 const MANIFEST = 'manifest.json';
 const WHOLE = 'whole';
-/** Firefox reads a Blob that it saves into memory if it has several parts, but not if it is one file. */
+/**
+ * Firefox reads a Blob that it saves into memory if it has several parts, but not if it is one
+ * file.
+ */
 const NEEDS_ONE_FILE = navigator.userAgent.includes('Firefox/');
 
 /** The storage of one download. */
@@ -30,10 +33,15 @@ export interface Storage {
   readonly remove: () => Promise<void>;
 }
 
-/** Whether parts can be kept in files. They cannot in private windows of some browsers, or without HTTPS. */
+/**
+ * Whether parts can be kept in files. They cannot in private windows of some browsers, or without
+ * HTTPS.
+ */
 async function openRoot(): Promise<FileSystemDirectoryHandle | undefined> {
   try {
-    return 'createWritable' in FileSystemFileHandle.prototype ? await navigator.storage.getDirectory() : undefined;
+    return 'createWritable' in FileSystemFileHandle.prototype
+      ? await navigator.storage.getDirectory()
+      : undefined;
   } catch {
     return undefined;
   }
@@ -49,15 +57,23 @@ const takeLock = (name: string) =>
       .catch(reject);
   });
 
-/** Creates the storage of a new download: a folder, or memory where there is no file system or it does not work. */
+/**
+ * Creates the storage of a new download: a folder, or memory where there is no file system or it
+ * does not work.
+ */
 export async function createStorage(): Promise<Storage> {
   const root = await openRoot();
   const folder = root && openFolder(root, crypto.randomUUID()).catch(() => undefined);
   return (await folder) ?? inMemory();
 }
 
-/** Calls `use` with the folders that closed tabs have left, locked for this tab; in one tab at a time, so that none hides a folder. */
-export async function withLeftStorages<T>(use: (folders: readonly Storage[]) => Promise<T>): Promise<T> {
+/**
+ * Calls `use` with the folders that closed tabs have left, locked for this tab; in one tab at a
+ * time, so that none hides a folder.
+ */
+export async function withLeftStorages<T>(
+  use: (folders: readonly Storage[]) => Promise<T>,
+): Promise<T> {
   const root = await openRoot();
   if (!root) return use([]);
   return navigator.locks.request('left downloads', async () => {
@@ -69,13 +85,20 @@ export async function withLeftStorages<T>(use: (folders: readonly Storage[]) => 
 }
 
 /** @returns undefined if another tab holds its lock */
-async function openFolder(root: FileSystemDirectoryHandle, name: string): Promise<Storage | undefined> {
+async function openFolder(
+  root: FileSystemDirectoryHandle,
+  name: string,
+): Promise<Storage | undefined> {
   const release = await takeLock(name);
   return release && inFolder(root, await root.getDirectoryHandle(name, { create: true }), release);
 }
 
 /** @param release its lock */
-function inFolder(root: FileSystemDirectoryHandle, folder: FileSystemDirectoryHandle, release: () => void): Storage {
+function inFolder(
+  root: FileSystemDirectoryHandle,
+  folder: FileSystemDirectoryHandle,
+  release: () => void,
+): Storage {
   const write = async (name: string, data: Blob | string) => {
     const file = await folder.getFileHandle(name, { create: true });
     const writable = await file.createWritable();
@@ -98,7 +121,8 @@ function inFolder(root: FileSystemDirectoryHandle, folder: FileSystemDirectoryHa
         return undefined;
       }
     },
-    parts: (count) => Promise.all(Array.from({ length: count }, (_, number) => read(String(number)))),
+    parts: (count) =>
+      Promise.all(Array.from({ length: count }, (_, number) => read(String(number)))),
     join: async (parts) => {
       if (!NEEDS_ONE_FILE) return parts;
       try {

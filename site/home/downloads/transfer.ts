@@ -4,7 +4,10 @@ import { type DownloadRequest, type Manifest, NOTHING } from './manifest.ts';
 import { createRecords } from './records.ts';
 import type { Storage } from './storage.ts';
 
-/** A part is written when it has this many bytes or, so that closing the page loses little, is this many milliseconds old. */
+/**
+ * A part is written when it has this many bytes or, so that closing the page loses little, is this
+ * many milliseconds old.
+ */
 const PART_BYTES = 8_000_000;
 const PART_MS = 5000;
 /** The number of times a file that cannot be continued is restarted automatically. */
@@ -41,10 +44,17 @@ export class MissingRows extends Error {}
 /**
  * Downloads a file into its storage, and continues after an interruption.
  *
- * @throws ApiError or TypeError if the service refuses, or cannot be reached for a long time; {@link MissingRows}; DOMException
+ * @throws ApiError or TypeError if the service refuses, or cannot be reached for a long time;
+ * {@link MissingRows}; DOMException
  *   if the parts cannot be stored, such as QuotaExceededError; the signal's reason
  */
-export async function transfer({ api, storage, manifest, signal, onProgress }: TransferOptions): Promise<void> {
+export async function transfer({
+  api,
+  storage,
+  manifest,
+  signal,
+  onProgress,
+}: TransferOptions): Promise<void> {
   const { request } = manifest;
   let failures = 0;
   let restarts = 0;
@@ -66,7 +76,10 @@ export async function transfer({ api, storage, manifest, signal, onProgress }: T
     let timer = 0;
     const watch = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => stall.abort(new TypeError('nothing has arrived for a long time')), SILENCE_MS);
+      timer = setTimeout(
+        () => stall.abort(new TypeError('nothing has arrived for a long time')),
+        SILENCE_MS,
+      );
     };
     watch();
     const records = createRecords(request.format, manifest.columns);
@@ -84,14 +97,22 @@ export async function transfer({ api, storage, manifest, signal, onProgress }: T
       manifest.parts++;
       manifest.bytes += part.size;
       manifest.rows = before + records.count();
-      Object.assign(manifest, { columns: records.columns(), after: records.cursor(), time: Date.now() });
+      Object.assign(manifest, {
+        columns: records.columns(),
+        after: records.cursor(),
+        time: Date.now(),
+      });
       await storage.writeManifest(manifest);
     };
     try {
       const params: Params = [...request.params];
       if (canContinue(request)) params.push(['count', 'true']);
       if (manifest.after !== '') params.push(['after', manifest.after]);
-      const response = await api.open(request.path, params, AbortSignal.any([signal, stall.signal]));
+      const response = await api.open(
+        request.path,
+        params,
+        AbortSignal.any([signal, stall.signal]),
+      );
       if (manifest.after === '') {
         manifest.name = request.name ?? fileName(response);
         manifest.type = response.headers.get('Content-Type') ?? '';
@@ -129,9 +150,11 @@ export async function transfer({ api, storage, manifest, signal, onProgress }: T
     } catch (error) {
       signal.throwIfAborted();
       const seconds = retryAfter(error) ?? Math.min(2 ** failures++, MOST_SECONDS);
-      const startsAgain = !canContinue(request) && manifest.name !== ''; // the name arrives with the response
+      // the name arrives with the response
+      const startsAgain = !canContinue(request) && manifest.name !== '';
       if (startsAgain) restarts++;
-      if (!isPassing(error) || restarts > RESTARTS || (waited += seconds) > GIVE_UP_SECONDS) throw error;
+      if (!isPassing(error) || restarts > RESTARTS || (waited += seconds) > GIVE_UP_SECONDS)
+        throw error;
       progress(retryAfter(error) ? 'busy' : startsAgain ? 'restarting' : 'lost');
       await untilOnline(seconds * 1000, signal);
     }
@@ -143,7 +166,8 @@ export async function transfer({ api, storage, manifest, signal, onProgress }: T
 }
 
 /** Whether its rows can be counted, and it can be continued with `after`. */
-export const canContinue = ({ format }: DownloadRequest): boolean => format === 'csv' || format === 'ndjson';
+export const canContinue = ({ format }: DownloadRequest): boolean =>
+  format === 'csv' || format === 'ndjson';
 
 /** The seconds of `Retry-After`. */
 const retryAfter = (error: unknown) =>
@@ -152,7 +176,8 @@ const retryAfter = (error: unknown) =>
 /** Whether the same request may succeed later. Errors of gateways have no `X-Error-Code`. */
 const isPassing = (error: unknown) =>
   error instanceof TypeError ||
-  (error instanceof ApiError && (error.retryAfter > 0 || (error.status >= 500 && error.code === '')));
+  (error instanceof ApiError &&
+    (error.retryAfter > 0 || (error.status >= 500 && error.code === '')));
 
 /** Waits, but no longer than until the browser is online again. */
 const untilOnline = (milliseconds: number, signal: AbortSignal) =>

@@ -18,13 +18,19 @@ export function checkContents({ first, last, values, isForeign }: Contents, para
   if (isForeign) throw new Refused(texts.otherSurvey);
   for (const [name, found] of Object.entries(values)) {
     const chosen = params.filter(([other]) => other === name).map(([, value]) => value);
-    if (chosen.length > 0 && [...found].some((value) => !chosen.includes(value ?? ''))) throw new Refused(texts.wider);
+    if (chosen.length > 0 && [...found].some((value) => !chosen.includes(value ?? '')))
+      throw new Refused(texts.wider);
   }
-  const [since = '', until = ''] = ['since', 'until'].map((name) => params.find(([other]) => other === name)?.[1]);
-  if (Date.parse(first) < Date.parse(since) || Date.parse(last) >= Date.parse(until)) throw new Refused(texts.wider);
+  const [since = '', until = ''] = ['since', 'until'].map(
+    (name) => params.find(([other]) => other === name)?.[1],
+  );
+  if (Date.parse(first) < Date.parse(since) || Date.parse(last) >= Date.parse(until))
+    throw new Refused(texts.wider);
 }
 
-/** Checks whether the file was made with `safe`, with which digests are equal that differ without. */
+/**
+ * Checks whether the file was made with `safe`, with which digests are equal that differ without.
+ */
 export function checkSafe({ days }: Contents, digests: Digests['digests']): void {
   const equal = (name: 'digest' | 'unescaped') =>
     digests.filter((day) => days.get(dayOf(day))?.[name] === day.digest).length;

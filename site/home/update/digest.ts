@@ -5,7 +5,11 @@ import { md5 } from '@noble/hashes/legacy.js';
 /** The body of `/responses/digests`. */
 export interface Digests {
   readonly forms: string;
-  readonly digests: readonly { readonly start: string; readonly responses: number; readonly digest: string }[];
+  readonly digests: readonly {
+    readonly start: string;
+    readonly responses: number;
+    readonly digest: string;
+  }[];
 }
 
 /** YYYY-MM-DD. */

@@ -4,8 +4,24 @@ import { Digest, hashOf } from './digest.ts';
 import { Refused } from './refused.ts';
 
 const COLUMNS = [
-  ...['parent_surveyid', 'parent_shortcode', 'surveyid', 'flowid', 'userid', 'question_ref', 'question_idx'],
-  ...['question_text', 'response', 'timestamp', 'metadata', 'ad_id', 'pageid', 'translated_response'],
+  ...[
+    'parent_surveyid',
+    'parent_shortcode',
+    'surveyid',
+    'flowid',
+    'userid',
+    'question_ref',
+    'question_idx',
+  ],
+  ...[
+    'question_text',
+    'response',
+    'timestamp',
+    'metadata',
+    'ad_id',
+    'pageid',
+    'translated_response',
+  ],
 ];
 const at = (column: string) => COLUMNS.indexOf(column);
 const [SURVEYID, USERID, QUESTION_REF, TIMESTAMP, METADATA, AD_ID] = [
@@ -40,7 +56,10 @@ export interface Day {
   readonly digest: string;
   /** What the digest would be if the apostrophes were those of `safe`. */
   readonly unescaped: string;
-  /** Whether the service writes these responses as the same bytes. Order, quotes and some columns are not part of the digest. */
+  /**
+   * Whether the service writes these responses as the same bytes. Order, quotes and some columns
+   * are not part of the digest.
+   */
   readonly isExact: boolean;
 }
 
@@ -55,7 +74,9 @@ export interface Contents {
   readonly first: string;
   readonly last: string;
   /** The different values of these columns, 51 at most. */
-  readonly values: Readonly<Record<'shortcode' | 'question_ref' | 'userid', ReadonlySet<string | null>>>;
+  readonly values: Readonly<
+    Record<'shortcode' | 'question_ref' | 'userid', ReadonlySet<string | null>>
+  >;
   /** Whether all responses are those of other surveys. */
   readonly isForeign: boolean;
 }
@@ -74,7 +95,8 @@ export async function keysOf(file: Blob): Promise<string[]> {
   const header = start.slice(0, start.indexOf('\n') + 1);
   const names = cellsOf(header);
   const keys = names.slice(COLUMNS.length).map((name) => name?.slice(KEY_PREFIX.length) ?? '');
-  if (header !== recordOf([...COLUMNS, ...keys.map((key) => KEY_PREFIX + key)])) throw new Refused(texts.notOurs);
+  if (header !== recordOf([...COLUMNS, ...keys.map((key) => KEY_PREFIX + key)]))
+    throw new Refused(texts.notOurs);
   return keys;
 }
 
@@ -93,7 +115,11 @@ export async function readDays(
 ): Promise<Contents> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const days = new Map<string, Day>();
-  const values = { shortcode: new Set<string | null>(), question_ref: new Set<string>(), userid: new Set<string>() };
+  const values = {
+    shortcode: new Set<string | null>(),
+    question_ref: new Set<string>(),
+    userid: new Set<string>(),
+  };
   let header: Blob | undefined;
   let position = 0;
   let row = 0;
@@ -108,7 +134,13 @@ export async function readDays(
     if (name === '') return;
     const responses = digest.records;
     const part = file.slice(start, position);
-    days.set(name, { file: part, responses, digest: digest.sum(), unescaped: unescaped.sum(), isExact });
+    days.set(name, {
+      file: part,
+      responses,
+      digest: digest.sum(),
+      unescaped: unescaped.sum(),
+      isExact,
+    });
     if (orders.length === 1) sorted.set(name, orders[0]);
   };
 
@@ -123,7 +155,8 @@ export async function readDays(
       const record = decoder.decode(bytes);
       const cells = cellsOf(record);
       const time = cells[TIMESTAMP] ?? '';
-      if (cells.length !== COLUMNS.length + keys.length || !TIME.test(time)) throw new Refused(texts.damaged(row));
+      if (cells.length !== COLUMNS.length + keys.length || !TIME.test(time))
+        throw new Refused(texts.damaged(row));
       const name = time.slice(0, 10);
       if (name < day.name) throw new Refused(texts.sorted(row));
       if (name !== day.name) {
@@ -134,11 +167,14 @@ export async function readDays(
       if (shortcode === undefined) foreign++;
       const hash = hashOf(digestedOf(cells, shortcode ?? null));
       day.digest.add(hash);
-      day.unescaped.add(record.includes("'") ? hashOf(digestedOf(unescape(cells), shortcode ?? null)) : hash);
+      day.unescaped.add(
+        record.includes("'") ? hashOf(digestedOf(unescape(cells), shortcode ?? null)) : hash,
+      );
       day.orders = day.orders.filter((compare) => isBefore(last, cells, compare));
       day.isExact &&= day.orders.length > 0 && record === recordOf(cells) && isDerived(cells, keys);
       if (values.shortcode.size <= MOST_VALUES) values.shortcode.add(shortcode ?? null);
-      if (values.question_ref.size <= MOST_VALUES) values.question_ref.add(cells[QUESTION_REF] ?? '');
+      if (values.question_ref.size <= MOST_VALUES)
+        values.question_ref.add(cells[QUESTION_REF] ?? '');
       if (values.userid.size <= MOST_VALUES) values.userid.add(cells[USERID] ?? '');
       first ||= time;
       last = cells;
@@ -148,9 +184,11 @@ export async function readDays(
   }
   endDay();
   if (!header) throw new Refused(texts.notOurs);
-  // All days of a file are in the same order. If there are days in either, it is not known which are wrong.
+  // All days of a file are in the same order. If there are days in either, it is not known which
+  // are wrong.
   if (new Set(sorted.values()).size > 1)
-    for (const [name, one] of days) days.set(name, { ...one, isExact: one.isExact && !sorted.has(name) });
+    for (const [name, one] of days)
+      days.set(name, { ...one, isExact: one.isExact && !sorted.has(name) });
   return {
     header,
     days,
@@ -171,7 +209,10 @@ const startDay = (name: string, start: number) => ({
 });
 
 type Compare = (a: string, b: string) => number;
-/** The orders in which databases sort texts: the reader's browser does not know which one has been chosen. */
+/**
+ * The orders in which databases sort texts: the reader's browser does not know which one has been
+ * chosen.
+ */
 const byBytes: Compare = (a, b) => (a < b ? -1 : Number(a > b));
 const collator = new Intl.Collator('und');
 const byLanguage: Compare = (a, b) => collator.compare(a, b) || byBytes(a, b);
@@ -181,7 +222,10 @@ function isBefore(one: Cells, other: Cells, compare: Compare): boolean {
   // Compared without the Z, because a time with microseconds follows the one without.
   const times = byBytes((one[TIMESTAMP] ?? '').slice(0, -1), (other[TIMESTAMP] ?? '').slice(0, -1));
   const columns = times === 0 ? [USERID, QUESTION_REF, SURVEYID] : [];
-  return columns.reduce((sum, column) => sum || compare(one[column] ?? '', other[column] ?? ''), times) < 0;
+  return (
+    columns.reduce((sum, column) => sum || compare(one[column] ?? '', other[column] ?? ''), times) <
+    0
+  );
 }
 
 /** The fields of a digest, in their order. */
@@ -194,13 +238,18 @@ const digestedOf = (cells: Cells, shortcode: string | null): Cells => [
 
 /** Removes the apostrophes that `safe` adds, and perhaps others. */
 const unescape = (cells: Cells): Cells =>
-  cells.map((cell, column) => (ESCAPED.has(column) ? (cell?.replace(/(^|[;\t\r\n])'/g, '$1') ?? null) : cell));
+  cells.map((cell, column) =>
+    ESCAPED.has(column) ? (cell?.replace(/(^|[;\t\r\n])'/g, '$1') ?? null) : cell,
+  );
 
 /** The record as the service writes it. */
 const recordOf = (cells: Cells): string =>
   `${cells.map((cell) => (cell === '' || (cell && /[",\r\n]/.test(cell)) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`;
 
-/** Whether the columns that digests leave out are `metadata->>key` in Postgres, which writes numbers, lists and objects as in `metadata`. */
+/**
+ * Whether the columns that digests leave out are `metadata->>key` in Postgres, which writes
+ * numbers, lists and objects as in `metadata`.
+ */
 function isDerived(cells: Cells, keys: readonly string[]): boolean {
   const metadata = cells[METADATA] ?? 'null';
   const derived = [cells[AD_ID], ...cells.slice(COLUMNS.length)];
@@ -211,7 +260,10 @@ function isDerived(cells: Cells, keys: readonly string[]): boolean {
       if (cell === null || value === null || typeof value === 'string') return cell === value;
       // The text has every digit, but also the values of inner objects.
       const isEqual = JSON.stringify(JSON.parse(cell)) === JSON.stringify(value);
-      return isEqual && [',', '}'].some((end) => metadata.includes(`${JSON.stringify(key)}: ${cell}${end}`));
+      return (
+        isEqual &&
+        [',', '}'].some((end) => metadata.includes(`${JSON.stringify(key)}: ${cell}${end}`))
+      );
     });
   } catch {
     return false;

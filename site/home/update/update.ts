@@ -3,18 +3,28 @@ import { size } from '../../shared/size.ts';
 import { type Params, isAbort } from '../api.ts';
 import type { DownloadRequest, Manifest } from '../downloads/manifest.ts';
 import type { Storage } from '../downloads/storage.ts';
-import { MissingRows, type Progress, type TransferOptions, transfer } from '../downloads/transfer.ts';
+import {
+  MissingRows,
+  type Progress,
+  type TransferOptions,
+  transfer,
+} from '../downloads/transfer.ts';
 import { update as texts } from '../texts.ts';
 import { checkContents, checkKeys, checkSafe } from './checks.ts';
 import { Digest, type Digests, dayOf, hashOf } from './digest.ts';
 import { type Contents, type Day, keysOf, readDays } from './file.ts';
 import { Refused } from './refused.ts';
 
-/** How many times days are compared, and downloaded if they differ, while their responses keep changing. */
+/**
+ * How many times days are compared, and downloaded if they differ, while their responses keep
+ * changing.
+ */
 const ROUNDS = 5;
 const DAY_MS = 86_400_000;
 
-/** What the page knows of the file, and of the form versions whose shortcodes its digests depend on. */
+/**
+ * What the page knows of the file, and of the form versions whose shortcodes its digests depend on.
+ */
 interface Known {
   /** The digest of the form data. */
   readonly forms: string;
@@ -32,14 +42,17 @@ export interface Updated {
 }
 
 /**
- * Brings a CSV file in the long layout up to date: replaces the days whose digests differ, and removes those that no longer have
- * responses.
+ * Brings a CSV file in the long layout up to date: replaces the days whose digests differ, and
+ * removes those that no longer have responses.
  *
  * @param old refers to parts of it, so it must not change until the new one is saved
  * @param options.manifest its request is that of the whole file, in the long layout
  * @throws Refused; the errors of {@link transfer}
  */
-export async function updateFile(old: File, { api, storage, manifest, ...options }: TransferOptions): Promise<Updated> {
+export async function updateFile(
+  old: File,
+  { api, storage, manifest, ...options }: TransferOptions,
+): Promise<Updated> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const { params } = manifest.request;
@@ -51,10 +64,19 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
   let downloaded = 0;
 
   const progress = (text: string, change: Partial<Progress> = {}) =>
-    options.onProgress({ bytes: 0, rows: 0, total: null, name: manifest.name, state: 'running', ...change, text });
+    options.onProgress({
+      bytes: 0,
+      rows: 0,
+      total: null,
+      name: manifest.name,
+      state: 'running',
+      ...change,
+      text,
+    });
 
   async function compare(): Promise<Known> {
-    const copy = await storage.join(old); // Firefox does not notice if a file changes after it has been read
+    // Firefox does not notice if a file changes after it has been read
+    const copy = await storage.join(old);
     const [forms, shortcodes] = await formData();
     const contents = await readDays(copy, keys, shortcodes, (bytes) => {
       signal.throwIfAborted();
@@ -66,7 +88,10 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
 
   async function formData(): Promise<[digest: string, shortcodes: Known['shortcodes']]> {
     const survey = params.filter(([name]) => name === 'survey');
-    const file = await fetch({ path: '/responses/form-data', params: survey, format: 'other' }, () => {});
+    const file = await fetch(
+      { path: '/responses/form-data', params: survey, format: 'other' },
+      () => {},
+    );
     const digest = new Digest();
     const shortcodes = new Map<string | null, string | null>();
     const decoder = new TextDecoder();
@@ -82,8 +107,14 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
 
   const digests = () => api.json<Digests>('/responses/digests', filters, signal);
 
-  /** Downloads a part of the new file into the storage. @param change what differs from the request for the whole file */
-  async function fetch(change: Partial<DownloadRequest>, onProgress: (now: Progress) => void): Promise<Blob> {
+  /**
+   * Downloads a part of the new file into the storage. @param change what differs from the request
+   * for the whole file
+   */
+  async function fetch(
+    change: Partial<DownloadRequest>,
+    onProgress: (now: Progress) => void,
+  ): Promise<Blob> {
     const piece: Manifest = { ...manifest, request: { ...manifest.request, ...change }, after: '' };
     const first = parts;
     // The parts of all pieces are numbered together. Without a manifest, another page deletes them.
@@ -92,21 +123,29 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
       writePart: (number, part) => storage.writePart(first + number, part),
       writeManifest: async () => {},
     };
-    await transfer({ api, storage: own, manifest: piece, signal, onProgress }).catch((error: unknown) => {
-      if (!(error instanceof MissingRows)) throw error; // the digests will differ
-    });
+    await transfer({ api, storage: own, manifest: piece, signal, onProgress }).catch(
+      (error: unknown) => {
+        if (!(error instanceof MissingRows)) throw error; // the digests will differ
+      },
+    );
     parts += piece.parts;
     return new Blob((await storage.parts(parts)).slice(first));
   }
 
   /** Downloads successive days. */
-  async function replace(run: Digests['digests'], { days, shortcodes }: Known, text: string): Promise<void> {
+  async function replace(
+    run: Digests['digests'],
+    { days, shortcodes }: Known,
+    text: string,
+  ): Promise<void> {
     const columns = keys.map((key): Params[number] => ['metadata', key]);
-    const file = await fetch({ params: [...within(run, params), ...columns], format: 'csv' }, ({ bytes, state }) =>
-      progress(`${text} · ${size(downloaded + bytes)}`, { state }),
+    const file = await fetch(
+      { params: [...within(run, params), ...columns], format: 'csv' },
+      ({ bytes, state }) => progress(`${text} · ${size(downloaded + bytes)}`, { state }),
     );
     downloaded += file.size;
-    const replacements = (await readDays(file, keys, shortcodes, () => signal.throwIfAborted())).days;
+    const replacements = (await readDays(file, keys, shortcodes, () => signal.throwIfAborted()))
+      .days;
     for (const day of run) days.delete(dayOf(day));
     for (const [name, day] of replacements) days.set(name, { ...day, isExact: true });
   }
@@ -114,7 +153,10 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
   try {
     let known: Known | undefined;
     for (let round = 0; round < ROUNDS; round++) {
-      const [remote, current]: [Digests, Known] = await Promise.all([digests(), known ?? compare()]);
+      const [remote, current]: [Digests, Known] = await Promise.all([
+        digests(),
+        known ?? compare(),
+      ]);
       known = current;
       if (remote.forms !== known.forms) {
         known = undefined;
@@ -141,9 +183,12 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
   }
 
   function result({ contents, days }: Known, remote: Digests): Updated {
-    const file = new Blob([contents.header, ...remote.digests.map((day) => days.get(dayOf(day))?.file ?? '')], {
-      type: 'text/csv; charset=utf-8',
-    });
+    const file = new Blob(
+      [contents.header, ...remote.digests.map((day) => days.get(dayOf(day))?.file ?? '')],
+      {
+        type: 'text/csv; charset=utf-8',
+      },
+    );
     const before = remote.digests.map((day) => ({ day, was: contents.days.get(dayOf(day)) }));
     const unchanged = before.filter(({ day, was }) => was?.digest === day.digest).length;
     const fresh = before.filter(({ was }) => !was).length;
@@ -174,7 +219,9 @@ function runsOf<T>(days: readonly T[], isHeld: (day: T) => boolean): T[][] {
 /** The filters, narrowed to successive days. */
 function within(run: Digests['digests'], params: Params): Params {
   const filters = params.filter(([name]) => !['since', 'until', 'metadata'].includes(name));
-  const [since = '', until = ''] = ['since', 'until'].map((name) => params.find(([other]) => other === name)?.[1]);
+  const [since = '', until = ''] = ['since', 'until'].map(
+    (name) => params.find(([other]) => other === name)?.[1],
+  );
   const start = run[0]?.start ?? '';
   const end = Date.parse(run.at(-1)?.start ?? '') + DAY_MS;
   const isLast = end > Date.parse('9999-12-31T00:00Z'); // the service takes no later time
@@ -184,7 +231,10 @@ function within(run: Digests['digests'], params: Params): Params {
   return filters.filter(([, value]) => value !== '');
 }
 
-/** Refuses a file that was moved, changed or deleted since it was chosen, or is no CSV file. Browsers have several errors for that. */
+/**
+ * Refuses a file that was moved, changed or deleted since it was chosen, or is no CSV file.
+ * Browsers have several errors for that.
+ */
 function unreadable(error: unknown): never {
   if (error instanceof Refused || isAbort(error)) throw error;
   throw new Refused(error instanceof RangeError ? texts.notOurs : texts.unreadable);

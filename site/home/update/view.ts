@@ -9,7 +9,11 @@ import { update as texts } from '../texts.ts';
  */
 export function updateView(start: (file: File) => void, signal: AbortSignal): HTMLElement {
   const state = html.p({ className: 'state', role: 'alert' });
-  const input = html.input({ type: 'file', accept: '.csv,text/csv', 'aria-describedby': 'update-note' });
+  const input = html.input({
+    type: 'file',
+    accept: '.csv,text/csv',
+    'aria-describedby': 'update-note',
+  });
   const section = html.section(
     { className: 'update', 'aria-labelledby': 'update' },
     html.h2({ id: 'update' }, texts.title),
@@ -33,6 +37,7 @@ export function updateView(start: (file: File) => void, signal: AbortSignal): HT
     section.classList.toggle('over', event.type === 'dragover');
     if (event.type === 'drop') take(event.dataTransfer.files);
   };
-  for (const type of ['dragover', 'dragleave', 'drop'] as const) addEventListener(type, drag, { signal });
+  for (const type of ['dragover', 'dragleave', 'drop'] as const)
+    addEventListener(type, drag, { signal });
   return section;
 }

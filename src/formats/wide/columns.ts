@@ -3,7 +3,10 @@ import { ByteMap } from '../../encode/byte-map.ts';
 import { csvCell } from '../../encode/records.ts';
 import type { FormVersion } from '../../responses/selection.ts';
 
-/** A form of a survey, in all its versions: its questions, as indexes of {@link QuestionColumns.columns}, by `question_ref` as a CSV cell. */
+/**
+ * A form of a survey, in all its versions: its questions, as indexes of
+ * {@link QuestionColumns.columns}, by `question_ref` as a CSV cell.
+ */
 export type Form = ByteMap<number>;
 
 /** The question columns of a wide file. */
@@ -15,8 +18,14 @@ export interface QuestionColumns {
   readonly forms: ByteMap<Form>;
 }
 
-/** Finds the columns of questions. @param questions of these form versions, in the order of their columns */
-export function questionColumns(questions: readonly Question[], formVersions: readonly FormVersion[]): QuestionColumns {
+/**
+ * Finds the columns of questions. @param questions of these form versions, in the order of their
+ * columns
+ */
+export function questionColumns(
+  questions: readonly Question[],
+  formVersions: readonly FormVersion[],
+): QuestionColumns {
   const names = [...new Set(questions.map(({ column }) => column))];
   const indexes = new Map(names.map((name, index) => [name, index]));
   const byShortcode = Map.groupBy(questions.entries(), ([, { shortcode }]) => shortcode);

@@ -7,8 +7,8 @@ const CELLS = 16;
 const CELL_BYTES = 24;
 
 /**
- * Cells of numbers, as a page of one record. Their digits are written one by one: to encode them as texts would take longer than
- * everything else in a short record.
+ * Cells of numbers, as a page of one record. Their digits are written one by one: to encode them as
+ * texts would take longer than everything else in a short record.
  */
 export class NumberCells implements EncodedRows {
   readonly data = new Uint8Array(CELLS * CELL_BYTES);
@@ -21,7 +21,9 @@ export class NumberCells implements EncodedRows {
     return this;
   }
 
-  /** @param millionths those that are added to a whole number, without trailing zeros; 0 to 999,999 */
+  /**
+   * @param millionths those that are added to a whole number, without trailing zeros; 0 to 999,999
+   */
   add(whole: number, millionths = 0): this {
     this.#digits(whole, 1);
     if (millionths > 0) {

@@ -20,20 +20,33 @@ import {
 } from './rows.ts';
 import { Timing } from './timing.ts';
 
-/** Which of a participant's attempts at a form count: `drop` leaves out a participant with several. */
+/**
+ * Which of a participant's attempts at a form count: `drop` leaves out a participant with several.
+ */
 export type KeptAttempts = 'last' | 'first' | 'drop';
 
-/** The limit for one participant, in bytes: the cells that are held, of this page and copied, and the objects that refer to them. */
+/**
+ * The limit for one participant, in bytes: the cells that are held, of this page and copied, and
+ * the objects that refer to them.
+ */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
-/** The average sizes of objects in Node, in bytes: a map that grows doubles its size. The Workers runtime has smaller pointers. */
+/**
+ * The average sizes of objects in Node, in bytes: a map that grows doubles its size. The Workers
+ * runtime has smaller pointers.
+ */
 const RECORD_SIZE = 330;
 const ATTEMPTS_SIZE = 60;
 const ATTEMPT_SIZE = 45;
 const ANSWER_SIZE = 50;
-/** The copies are compacted when they take this many times the size of those that are still needed. */
+/**
+ * The copies are compacted when they take this many times the size of those that are still needed.
+ */
 const COMPACT_AT = 1.5;
 
-/** The size of a chunk of the file, in bytes: the overhead of a write is negligible, and a page is much larger. */
+/**
+ * The size of a chunk of the file, in bytes: the overhead of a write is negligible, and a page is
+ * much larger.
+ */
 const CHUNK_BYTES = 128 * 1024;
 
 /** The responses of one participant do not fit in memory. */
@@ -41,7 +54,10 @@ export class ParticipantTooLargeError extends Error {
   override name = 'ParticipantTooLargeError';
 }
 
-/** The position of a row or an answer: in the cells of the current page, or `~position` in the copied cells. */
+/**
+ * The position of a row or an answer: in the cells of the current page, or `~position` in the
+ * copied cells.
+ */
 type CellRef = number;
 
 /** A participant's attempts at a form: the `flowid`s of its responses. */
@@ -85,7 +101,10 @@ export class Participant {
   /** The required questions that have been answered. */
   readonly #required = new Set<string>();
   #isLeftOut = false;
-  /** The size of the cells that records refer to, whether they are copied or not, and that of the records' objects; in bytes. */
+  /**
+   * The size of the cells that records refer to, whether they are copied or not, and that of the
+   * records' objects; in bytes.
+   */
   #cellBytes = 0;
   #objectBytes = 0;
   /** The record of the current row, and whether the current attempt counts. */
@@ -132,14 +151,16 @@ export class Participant {
   }
 
   /**
-   * Adds the next response in order, of the record and attempt entered last; it replaces an earlier one to the same question.
+   * Adds the next response in order, of the record and attempt entered last; it replaces an earlier
+   * one to the same question.
    *
    * @throws ParticipantTooLargeError
    */
   add(page: EncodedRows, row: number, question: number): void {
     const { time, answerCells, lacks, required, requiredCount } = this.#columns;
     if (this.#isLeftOut) return;
-    if (lacks !== undefined && page.data[page.cells[row + lacks] as number] === LOWER_T) return this.#leaveOut();
+    if (lacks !== undefined && page.data[page.cells[row + lacks] as number] === LOWER_T)
+      return this.#leaveOut();
     if (this.#required.size < requiredCount) {
       const asked = textOf(page, row + required, row + required + 1);
       if (asked !== '') this.#required.add(asked);
@@ -193,7 +214,11 @@ export class Participant {
    *
    * @param page the current one
    */
-  *write(writer: RecordWriter, page: EncodedRows, questions: QuestionColumns): Generator<void, void, void> {
+  *write(
+    writer: RecordWriter,
+    page: EncodedRows,
+    questions: QuestionColumns,
+  ): Generator<void, void, void> {
     const { arms, arm, time, answerCells, requiredCount } = this.#columns;
     if (this.#required.size < requiredCount) this.#leaveOut();
     for (const { first, started, last, attempts, answers, corrections } of this.#records) {
@@ -208,7 +233,8 @@ export class Participant {
       writer.cells(numbers, 0, numbers.count);
       if (answerCells > 1) writer.skip(1 + TIMING_COLUMNS.length - numbers.count);
       this.#write(writer, page, last, METADATA, arm);
-      if (arms.length > 0) writeArms(writer, this.#pageOf(page, last), positionOf(last) + arm, arms);
+      if (arms.length > 0)
+        writeArms(writer, this.#pageOf(page, last), positionOf(last) + arm, arms);
       const byColumn = lastByColumn(answers, questions);
       const columns = [...byColumn.keys()];
       if (columns.length > 1) columns.sort((a, b) => a - b);
@@ -256,7 +282,8 @@ export class Participant {
     this.#byHash.set(hash, record);
     this.#records.push(record);
     this.#objectBytes += RECORD_SIZE;
-    this.#cellBytes += sizeOf(page, row, SURVEYID) + sizeOf(page, row + time, 1) + sizeOf(page, row, time + 1);
+    this.#cellBytes +=
+      sizeOf(page, row, SURVEYID) + sizeOf(page, row + time, 1) + sizeOf(page, row, time + 1);
     return record;
   }
 
@@ -285,7 +312,10 @@ export class Participant {
 }
 
 /** The answers by column. Of those of several forms in a column, the last one counts. */
-function lastByColumn(answers: WideRecord['answers'], { columns, names }: QuestionColumns): WideRecord['answers'] {
+function lastByColumn(
+  answers: WideRecord['answers'],
+  { columns, names }: QuestionColumns,
+): WideRecord['answers'] {
   if (columns.length === names.length) return answers;
   return new Map(Array.from(answers, ([question, ref]) => [columns[question] as number, ref]));
 }

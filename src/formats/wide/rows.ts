@@ -11,8 +11,8 @@ export type RowOptions = Partial<
 >;
 
 /*
- * The cells of a row. Those of a record's key, form version and flow come first, so that one comparison tells whether a row
- * has the same as the row before it.
+ * The cells of a row. Those of a record's key, form version and flow come first, so that one
+ * comparison tells whether a row has the same as the row before it.
  */
 export const KEY = 0;
 export const PARENT = 1;
@@ -25,15 +25,24 @@ export const METADATA = 6;
 export interface RowColumns {
   readonly columns: readonly Column[];
   readonly arms: readonly Arm[];
-  /** The index of the texts of treatment arms, which follow the metadata and the values of its keys; the seed follows them. */
+  /**
+   * The index of the texts of treatment arms, which follow the metadata and the values of its keys;
+   * the seed follows them.
+   */
   readonly arm: number;
   /** The index of the time, which the answer follows. */
   readonly time: number;
-  /** The number of cells that are held for an answer: itself and, if they are needed, its time before it. */
+  /**
+   * The number of cells that are held for an answer: itself and, if they are needed, its time
+   * before it.
+   */
   readonly answerCells: number;
   /** The index of the cell that is `t` if the metadata lack a required key. */
   readonly lacks: number | undefined;
-  /** The index of the cell that is the question if it is required, and the number of required questions. */
+  /**
+   * The index of the cell that is the question if it is required, and the number of required
+   * questions.
+   */
   readonly required: number;
   readonly requiredCount: number;
 }
@@ -76,7 +85,10 @@ export function rowColumns({
   };
 }
 
-/** Whether a row of a page and one of this or another page have the same cells `from` to `to`, `to` excluded. */
+/**
+ * Whether a row of a page and one of this or another page have the same cells `from` to `to`, `to`
+ * excluded.
+ */
 export function haveSameCells(
   { data, cells }: EncodedRows,
   row: number,
@@ -102,7 +114,10 @@ export function textOf({ data, cells }: EncodedRows, from: number, to: number): 
   return utf8.decode(data.subarray(cells[from], (cells[to] as number) - 1));
 }
 
-/** Copies of cells, as a page that grows: an object for each copy would take ten times the memory of a short answer. */
+/**
+ * Copies of cells, as a page that grows: an object for each copy would take ten times the memory of
+ * a short answer.
+ */
 export class CopiedCells implements EncodedRows {
   readonly #output = new Output();
   #length = 0;
@@ -122,9 +137,12 @@ export class CopiedCells implements EncodedRows {
     const first = this.#length;
     this.#length += count;
     if (this.#length >= this.cells.length) {
-      this.cells = new Int32Array(this.cells.buffer.transfer(CELL_BYTES * Math.ceil(1.25 * (this.#length + 1))));
+      this.cells = new Int32Array(
+        this.cells.buffer.transfer(CELL_BYTES * Math.ceil(1.25 * (this.#length + 1))),
+      );
     }
-    for (let i = 1; i <= count; i++) this.cells[first + i] = (page.cells[from + i] as number) + offset;
+    for (let i = 1; i <= count; i++)
+      this.cells[first + i] = (page.cells[from + i] as number) + offset;
     return first;
   }
 

@@ -7,8 +7,8 @@ import { KEY, QUESTION_REF, type RowColumns, SURVEYID, haveSameCells } from './r
 const NO_PAGE: EncodedRows = { data: new Uint8Array(0), cells: new Int32Array(0) };
 
 /**
- * Makes the records of a wide file from responses, which come in the order of participants and then of time. It holds the records
- * of one participant, and one chunk of the file.
+ * Makes the records of a wide file from responses, which come in the order of participants and then
+ * of time. It holds the records of one participant, and one chunk of the file.
  */
 export function wideTableBuilder(
   questions: QuestionColumns,
@@ -18,10 +18,15 @@ export function wideTableBuilder(
 ) {
   const { length: width } = rowColumns.columns;
   const { forms } = questions;
-  /** The participant whose responses are being read, and the one before, whose records have to be written. */
+  /**
+   * The participant whose responses are being read, and the one before, whose records have to be
+   * written.
+   */
   let participant: Participant | undefined;
   let finished: Participant | undefined;
-  /** The first row of the page with the current record, form version and flow; -1 if there is none. */
+  /**
+   * The first row of the page with the current record, form version and flow; -1 if there is none.
+   */
   let entered = -1;
   let form: Form | undefined;
 
@@ -30,7 +35,11 @@ export function wideTableBuilder(
     const { data, cells } = page;
     const isSame = entered >= 0 && haveSameCells(page, row, page, entered, KEY, QUESTION_REF);
     if (!isSame) {
-      form = forms.get(data, cells[row + SURVEYID] as number, (cells[row + SURVEYID + 1] as number) - 1);
+      form = forms.get(
+        data,
+        cells[row + SURVEYID] as number,
+        (cells[row + SURVEYID + 1] as number) - 1,
+      );
       entered = -1;
     }
     const question = row + QUESTION_REF;
@@ -54,7 +63,8 @@ export function wideTableBuilder(
 
   return {
     /**
-     * @param page the next responses, as CSV of the row columns. Responses to a question without a column are skipped: they were
+     * @param page the next responses, as CSV of the row columns. Responses to a question without a
+     * column are skipped: they were
      *   stored after the columns were determined
      * @returns the next bytes of the file; each chunk is valid until the next is requested
      * @throws ParticipantTooLargeError

@@ -16,8 +16,8 @@ import { wideTableBuilder } from './table-builder.ts';
 const MAX_ROW_BYTES = 16 * 1024 * 1024;
 
 /**
- * The memory that every wide file has for the answers of a participant, in bytes: some 1,500 short answers. A participant with more
- * needs memory that no other request holds at the moment.
+ * The memory that every wide file has for the answers of a participant, in bytes: some 1,500 short
+ * answers. A participant with more needs memory that no other request holds at the moment.
  */
 export const PARTICIPANT_BYTES = 192 * 1024;
 
@@ -33,18 +33,34 @@ export const wideQuestions = (...options: Parameters<typeof findQuestions>) =>
  *
  * @throws ApiError 400 for a selection with too many questions
  */
-export async function wideTable(selection: Selection, options: WideOptions, db: Database): Promise<Table> {
+export async function wideTable(
+  selection: Selection,
+  options: WideOptions,
+  db: Database,
+): Promise<Table> {
   const { repeats = 'last', safe, timing } = options;
   const found = await wideQuestions(db, selection, options.columns);
   const questions = questionColumns(found, selection.formVersions);
   const timingColumns = timing ? TIMING_COLUMNS : [];
-  const names = [...FIRST_COLUMNS, ...timingColumns, 'metadata', ...addedColumns(options).names, ...questions.names];
+  const names = [
+    ...FIRST_COLUMNS,
+    ...timingColumns,
+    'metadata',
+    ...addedColumns(options).names,
+    ...questions.names,
+  ];
   const row = rowColumns(options);
   const { columns } = row;
   return {
     names,
     questions: found,
-    format: csvPages({ columns, order: BY_PARTICIPANT, cells: true, safe, maxRowBytes: MAX_ROW_BYTES }),
+    format: csvPages({
+      columns,
+      order: BY_PARTICIPANT,
+      cells: true,
+      safe,
+      maxRowBytes: MAX_ROW_BYTES,
+    }),
     rowTooLarge: responseTooLarge,
     async *records(writer, pages, reserveMemory) {
       const builder = wideTableBuilder(questions, row, repeats, writer);

@@ -6,12 +6,18 @@ const PERCENTILES = [0, 50, 75, 90];
 /** Of `2026-03-01T00:03:43.770Z`; other timestamps have microseconds. */
 const MILLISECONDS_LENGTH = 24;
 
-/** How long the answers of a record took, in microseconds: those of 9,999 years need an integer of 64 bits. */
+/**
+ * How long the answers of a record took, in microseconds: those of 9,999 years need an integer of
+ * 64 bits.
+ */
 export class Timing {
   #times = new BigInt64Array(128);
   #count = 0;
 
-  /** Adds the time of a final answer, in ascending order: the API's timestamp at a position. @param end of the timestamp */
+  /**
+   * Adds the time of a final answer, in ascending order: the API's timestamp at a position. @param
+   * end of the timestamp
+   */
   add(bytes: Uint8Array, at: number, end: number): void {
     const month = twoAt(bytes, at + 5);
     // In years that begin in March, the days before a month are the same in every year.
@@ -19,17 +25,23 @@ export class Timing {
     const leapDays = Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400);
     const daysBefore = Math.floor((153 * ((month + 9) % 12) + 2) / 5);
     const days = 365 * year + leapDays + daysBefore + twoAt(bytes, at + 8);
-    const second = 86_400 * days + 3600 * twoAt(bytes, at + 11) + 60 * twoAt(bytes, at + 14) + twoAt(bytes, at + 17);
+    const second =
+      86_400 * days +
+      3600 * twoAt(bytes, at + 11) +
+      60 * twoAt(bytes, at + 14) +
+      twoAt(bytes, at + 17);
     const fraction = integerAt(bytes, at + 20, end - 1);
     const micros = end - at > MILLISECONDS_LENGTH ? fraction : 1000 * fraction;
     const i = this.#count++;
-    if (i === this.#times.length) this.#times = new BigInt64Array(this.#times.buffer.transfer(16 * i));
+    if (i === this.#times.length)
+      this.#times = new BigInt64Array(this.#times.buffer.transfer(16 * i));
     this.#times[i] = SECOND * BigInt(second) + BigInt(micros);
   }
 
   /**
-   * Writes the cells of TIMING_COLUMNS, without those that are null: with one answer there is no time between two. As numpy's
-   * default, a percentile between two times is interpolated linearly; it is rounded half up. The next time begins another record.
+   * Writes the cells of TIMING_COLUMNS, without those that are null: with one answer there is no
+   * time between two. As numpy's default, a percentile between two times is interpolated linearly;
+   * it is rounded half up. The next time begins another record.
    *
    * @param corrections the number of the other answers
    */
@@ -54,6 +66,8 @@ export class Timing {
 const at = (times: BigInt64Array, i: number) => times[i] as bigint;
 
 /** The number of two digits. */
-const twoAt = (bytes: Uint8Array, i: number) => 10 * (bytes[i] as number) + (bytes[i + 1] as number) - 11 * 0x30;
+const twoAt = (bytes: Uint8Array, i: number) =>
+  10 * (bytes[i] as number) + (bytes[i + 1] as number) - 11 * 0x30;
 
-const addTime = (cells: NumberCells, micros: bigint) => cells.add(Number(micros / SECOND), Number(micros % SECOND));
+const addTime = (cells: NumberCells, micros: bigint) =>
+  cells.add(Number(micros / SECOND), Number(micros % SECOND));

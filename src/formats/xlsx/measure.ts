@@ -11,7 +11,10 @@ export function cellLength({ data, cells }: EncodedRows, cell: number): number {
   return textLength(data, start + quotes, end - quotes);
 }
 
-/** The length in UTF-16 of a CSV cell's text, without the quotes around it. Those within it are doubled. */
+/**
+ * The length in UTF-16 of a CSV cell's text, without the quotes around it. Those within it are
+ * doubled.
+ */
 export function textLength(bytes: Uint8Array, start: number, end: number): number {
   let length = 0;
   for (let at = start; at < end; at++) {
@@ -36,7 +39,10 @@ export class ColumnWidths implements RecordWriter {
 
   cells(page: EncodedRows, from: number, to: number): void {
     for (let cell = from; cell < to; cell++, this.#column++) {
-      this.#longest[this.#column] = Math.max(this.#longest[this.#column] ?? 0, cellLength(page, cell));
+      this.#longest[this.#column] = Math.max(
+        this.#longest[this.#column] ?? 0,
+        cellLength(page, cell),
+      );
     }
   }
 
@@ -50,6 +56,8 @@ export class ColumnWidths implements RecordWriter {
 
   /** A width for each column that holds its longest cell, within limits; in characters. */
   get widths(): number[] {
-    return this.#longest.map((length) => Math.min(Math.max(length + MARGINS, MIN_WIDTH), MAX_WIDTH));
+    return this.#longest.map((length) =>
+      Math.min(Math.max(length + MARGINS, MIN_WIDTH), MAX_WIDTH),
+    );
   }
 }

@@ -6,19 +6,23 @@ import type { EncodedRows } from '../../encode/rows.ts';
 import { textLength } from './measure.ts';
 
 /*
- * The rows of a worksheet: from cells of CSV straight to bytes of SpreadsheetML (ECMA-376-1 section 18.3.1), without an object
- * per cell.
+ * The rows of a worksheet: from cells of CSV straight to bytes of SpreadsheetML (ECMA-376-1 section
+ * 18.3.1), without an object per cell.
  *
- * Every row and cell has its position. It is optional, but without it R's openxlsx, Gnumeric, xlsx2csv, ExcelJS and read-excel-file
- * return no rows or fail.
+ * Every row and cell has its position. It is optional, but without it R's openxlsx, Gnumeric,
+ * xlsx2csv, ExcelJS and read-excel-file return no rows or fail.
  *
- * A cell is `<c r="A1" t="str"><v>…</v></c>`, since inline strings make the file a twentieth larger. Only Excel decodes `_xHHHH_` in
- * it, and ExcelJS decodes `&amp;lt;` twice. So a text with an escape or an ampersand is an inline string, which they read like Excel.
- * A text that begins or ends with white space has `xml:space`, as in Excel's own files; otherwise LibreOffice, or in an inline string
- * Excel and calamine, trim it.
+ * A cell is `<c r="A1" t="str"><v>…</v></c>`, since inline strings make the file a twentieth
+ * larger. Only Excel decodes `_xHHHH_` in it, and ExcelJS decodes `&amp;lt;` twice. So a text with
+ * an escape or an ampersand is an inline string, which they read like Excel. A text that begins or
+ * ends with white space has `xml:space`, as in Excel's own files; otherwise LibreOffice, or in an
+ * inline string Excel and calamine, trim it.
  */
 
-/** Excel's limits: https://support.microsoft.com/office/excel-specifications-and-limits-1672b34d-7043-467e-8e27-269d656771c3 */
+/**
+ * Excel's limits:
+ * https://support.microsoft.com/office/excel-specifications-and-limits-1672b34d-7043-467e-8e27-269d656771c3
+ */
 export const MAX_ROWS = 1_048_576;
 /** In UTF-16 code units. */
 export const MAX_CELL_LENGTH = 32_767;
@@ -46,13 +50,17 @@ const TEXT = cellKind(' t="str"><v', '</v></c>');
 const INLINE = cellKind(' t="inlineStr"><is><t', '</t></is></c>');
 
 const NUMBER_POSITION_END = new Constant('" s="2"><v>');
-/** A decimal number of at most 15 digits, which a double holds exactly. Excel reads no more of them. */
+/**
+ * A decimal number of at most 15 digits, which a double holds exactly. Excel reads no more of them.
+ */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const MAX_DIGITS = 15;
 /** With a sign and a point. */
 const MAX_NUMBER_LENGTH = MAX_DIGITS + 2;
 
-/** A cell takes at most so many bytes besides its text, those included that begin or end its row. */
+/**
+ * A cell takes at most so many bytes besides its text, those included that begin or end its row.
+ */
 const MAX_MARKUP = 120;
 /** A byte of text becomes at most so many: `_x0001_`. */
 const MAX_EXPANSION = 7;
@@ -62,23 +70,38 @@ const E2 = 0xe2;
 /** The first byte of U+F000 to U+FFFF. */
 const EF = 0xef;
 
-/** Bytes that need more than a copy: control characters except tab and LF, and those of {@link ENTITIES} and below. */
+/**
+ * Bytes that need more than a copy: control characters except tab and LF, and those of
+ * {@link ENTITIES} and below.
+ */
 const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 SPECIAL[0x09] = SPECIAL[0x0a] = 0;
 SPECIAL[QUOTE] = SPECIAL[UNDERSCORE] = SPECIAL[EF] = 1;
-/** The entities of characters. XML parsers read a bare carriage return as a line feed (XML 1.0 section 2.11). */
+/**
+ * The entities of characters. XML parsers read a bare carriage return as a line feed (XML 1.0
+ * section 2.11).
+ */
 const ENTITIES: (Constant | undefined)[] = [];
-for (const [char, entity] of Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' })) {
+for (const [char, entity] of Object.entries({
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '\r': '&#13;',
+})) {
   ENTITIES[char.charCodeAt(0)] = new Constant(entity);
   SPECIAL[char.charCodeAt(0)] = 1;
 }
 
-const escapeOf = (char: number) => new Constant(`_x${char.toString(16).toUpperCase().padStart(4, '0')}_`);
+const escapeOf = (char: number) =>
+  new Constant(`_x${char.toString(16).toUpperCase().padStart(4, '0')}_`);
 
 /** Writes records as the rows of a worksheet, the first one in bold. */
 export class SheetWriter implements RecordWriter {
   readonly output = new Output();
-  /** The digits of the current row's number, from 1, which every cell repeats: an object for each row would be much garbage. */
+  /**
+   * The digits of the current row's number, from 1, which every cell repeats: an object for each
+   * row would be much garbage.
+   */
   readonly #row = utf8.encode(String(MAX_ROWS));
   #rowDigits = 1;
   /** The number of records before the current one, and of its cells so far. */
@@ -94,7 +117,8 @@ export class SheetWriter implements RecordWriter {
 
   /** @throws SheetLimitError for a cell of more than {@link MAX_CELL_LENGTH} */
   cells({ data, cells }: EncodedRows, from: number, to: number): void {
-    for (let cell = from; cell < to; cell++) this.#cell(data, cells[cell] as number, (cells[cell + 1] as number) - 1);
+    for (let cell = from; cell < to; cell++)
+      this.#cell(data, cells[cell] as number, (cells[cell + 1] as number) - 1);
   }
 
   /** An empty cell has no element. */
@@ -151,7 +175,8 @@ export class SheetWriter implements RecordWriter {
 
 /** Writes a column's letters: A to Z, AA to ZZ, AAA and further. @param column counted from 0 */
 function writeColumn(output: Output, column: number): void {
-  if (column >= 26 + 26 * 26) output.writeByte(UPPER_A + Math.floor((column - 26 - 26 * 26) / (26 * 26)));
+  if (column >= 26 + 26 * 26)
+    output.writeByte(UPPER_A + Math.floor((column - 26 - 26 * 26) / (26 * 26)));
   if (column >= 26) output.writeByte(UPPER_A + (Math.floor((column - 26) / 26) % 26));
   output.writeByte(UPPER_A + (column % 26));
 }
@@ -165,13 +190,28 @@ function isNumber(bytes: Uint8Array, start: number, end: number): boolean {
 /** Whether a text begins or ends with white space, perhaps: XML's, or that of U+2000 to U+2FFF. */
 function mayBeTrimmed(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] as number;
-  return first <= SPACE || first === E2 || (bytes[end - 1] as number) <= SPACE || bytes[end - 3] === E2;
+  return (
+    first <= SPACE || first === E2 || (bytes[end - 1] as number) <= SPACE || bytes[end - 3] === E2
+  );
 }
 
-/** Writes the text of a CSV cell, whose quotes are doubled. @returns false if it has to be an inline string */
-function writeText(output: Output, bytes: Uint8Array, start: number, end: number, kind: typeof TEXT): boolean {
+/**
+ * Writes the text of a CSV cell, whose quotes are doubled. @returns false if it has to be an inline
+ * string
+ */
+function writeText(
+  output: Output,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  kind: typeof TEXT,
+): boolean {
   (mayBeTrimmed(bytes, start, end) ? kind.openSpaced : kind.open).write(output);
-  for (let at = copyPlain(output, bytes, start, end); at < end; at = copyPlain(output, bytes, at, end)) {
+  for (
+    let at = copyPlain(output, bytes, start, end);
+    at < end;
+    at = copyPlain(output, bytes, at, end)
+  ) {
     const byte = bytes[at++] as number;
     const entity = ENTITIES[byte];
     if (entity) {
@@ -193,8 +233,8 @@ function writeText(output: Output, bytes: Uint8Array, start: number, end: number
 }
 
 /**
- * Copies a text up to the next character that may need more than a copy. Nothing else is in this loop: a call would double its
- * time.
+ * Copies a text up to the next character that may need more than a copy. Nothing else is in this
+ * loop: a call would double its time.
  *
  * @returns the character's position, or `end`
  */
@@ -215,12 +255,14 @@ function copyPlain(output: Output, bytes: Uint8Array, start: number, end: number
 }
 
 /**
- * Whether the character at `at`, which is special, must be written as `_xHHHH_` (ECMA-376-1 section 22.9.2.19): XML 1.0 cannot
- * hold it, or it begins such an escape, perhaps with the first byte of the next character's own.
+ * Whether the character at `at`, which is special, must be written as `_xHHHH_` (ECMA-376-1 section
+ * 22.9.2.19): XML 1.0 cannot hold it, or it begins such an escape, perhaps with the first byte of
+ * the next character's own.
  */
 function isEscaped(bytes: Uint8Array, at: number, end: number): boolean {
   const byte = bytes[at] as number;
-  if (byte === EF) return bytes[at + 1] === 0xbf && (bytes[at + 2] as number) >= 0xbe; // U+FFFE and U+FFFF
+  // U+FFFE and U+FFFF
+  if (byte === EF) return bytes[at + 1] === 0xbf && (bytes[at + 2] as number) >= 0xbe;
   if (byte !== UNDERSCORE) return true;
   if (bytes[at + 1] !== LOWER_X || at + 6 >= end) return false;
   for (let i = at + 2; i < at + 6; i++) if (!isHexDigit(bytes[i] as number)) return false;

@@ -7,7 +7,8 @@ import { SheetWriter } from './sheet.ts';
 import { type ZipEntry, zip } from './zip.ts';
 
 /*
- * An Excel workbook: the fewest parts that Excel opens (ECMA-376-1 sections 12.3 and 15.2; ECMA-376-2).
+ * An Excel workbook: the fewest parts that Excel opens (ECMA-376-1 sections 12.3 and 15.2;
+ * ECMA-376-2).
  */
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -15,7 +16,8 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const CONTENT_TYPE = 'application/vnd.openxmlformats';
 
-const xml = (text: string) => utf8.encode(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${text}`);
+const xml = (text: string) =>
+  utf8.encode(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${text}`);
 
 /** A worksheet, named in ASCII. */
 export interface Sheet {
@@ -26,8 +28,9 @@ export interface Sheet {
 /** The number format `@`, text, without which Excel reads a cell again when it is edited. */
 const TEXT = 49;
 /**
- * The format of cells without another is the first of `cellXfs`; the second is that of names of columns, and the third that of numbers, if there are any. Excel requires a font,
- * two fills and a border, and openpyxl a named style.
+ * The format of cells without another is the first of `cellXfs`; the second is that of names of
+ * columns, and the third that of numbers, if there are any. Excel requires a font, two fills and a
+ * border, and openpyxl a named style.
  */
 const styles = (hasNumbers: boolean) =>
   `<styleSheet xmlns="${MAIN}">` +
@@ -43,7 +46,10 @@ const styles = (hasNumbers: boolean) =>
 const relationships = (parts: readonly (readonly [type: string, target: string])[]) =>
   `<Relationships xmlns="${PACKAGE}/relationships">` +
   parts
-    .map(([type, target], i) => `<Relationship Id="rId${i + 1}" Type="${OFFICE}/${type}" Target="${target}"/>`)
+    .map(
+      ([type, target], i) =>
+        `<Relationship Id="rId${i + 1}" Type="${OFFICE}/${type}" Target="${target}"/>`,
+    )
     .join('') +
   '</Relationships>';
 
@@ -57,7 +63,10 @@ const contentType = (part: string, type: string) =>
  * @param hasNumbers whether one has cells of numbers
  * @returns chunks, each valid until the next is requested
  */
-export function workbook(sheets: readonly Sheet[], hasNumbers: boolean): AsyncGenerator<Uint8Array, void, void> {
+export function workbook(
+  sheets: readonly Sheet[],
+  hasNumbers: boolean,
+): AsyncGenerator<Uint8Array, void, void> {
   const paths = sheets.map((_, i) => `worksheets/sheet${i + 1}.xml`);
   const parts = {
     '[Content_Types].xml':
@@ -70,7 +79,9 @@ export function workbook(sheets: readonly Sheet[], hasNumbers: boolean): AsyncGe
     '_rels/.rels': relationships([['officeDocument', 'xl/workbook.xml']]),
     'xl/workbook.xml':
       `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><bookViews><workbookView/></bookViews><sheets>` +
-      sheets.map(({ name }, i) => `<sheet name="${name}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`).join('') +
+      sheets
+        .map(({ name }, i) => `<sheet name="${name}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`)
+        .join('') +
       '</sheets></workbook>',
     'xl/_rels/workbook.xml.rels': relationships([
       ...paths.map((path) => ['worksheet', path] as const),
@@ -88,7 +99,9 @@ export function workbook(sheets: readonly Sheet[], hasNumbers: boolean): AsyncGe
 const sheetStart = (widths: readonly number[]) =>
   `<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0">` +
   '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>' +
-  widths.map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`).join('') +
+  widths
+    .map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`)
+    .join('') +
   '</cols><sheetData>';
 const SHEET_END = utf8.encode('</sheetData></worksheet>');
 

@@ -2,10 +2,12 @@ import { Output } from '../../encode/bytes.ts';
 import { suppressUnhandledRejection } from '../../unhandled-rejection.ts';
 
 /*
- * ZIP files, written as a stream: APPNOTE 6.3.10, https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+ * ZIP files, written as a stream: APPNOTE 6.3.10,
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
  *
- * The sizes of an entry are known only at its end, so they follow its data in a data descriptor, and are repeated in the central
- * directory. As in Go's archive/zip, ZIP64 is used only where a number requires it, and not in local headers.
+ * The sizes of an entry are known only at its end, so they follow its data in a data descriptor,
+ * and are repeated in the central directory. As in Go's archive/zip, ZIP64 is used only where a
+ * number requires it, and not in local headers.
  */
 
 /** An entry of a ZIP file. */
@@ -33,7 +35,10 @@ const WRITE_BYTES = 256 * 1024;
 /** A read takes the output of a write, to which deflate adds little if it cannot compress it. */
 const READ_BYTES = WRITE_BYTES + 64 * 1024;
 
-/** A gzip stream starts with a header without optional fields, and ends with CRC-32 and size (RFC 1952 section 2.3). */
+/**
+ * A gzip stream starts with a header without optional fields, and ends with CRC-32 and size (RFC
+ * 1952 section 2.3).
+ */
 const GZIP_HEADER_BYTES = 10;
 const GZIP_TRAILER_BYTES = 8;
 const CRC_BYTES = 4;
@@ -51,7 +56,10 @@ const ascii = (text: string) => Array.from(text, (char) => char.charCodeAt(0));
 /** Version needed to extract (section 4.4.3.2): 2.0 for deflate, 4.5 for ZIP64. */
 const VERSION = u16(20);
 const ZIP64_VERSION = u16(45);
-/** A data descriptor (section 4.4.4), deflate (section 4.4.5), and the earliest time and date, 1 January 1980. */
+/**
+ * A data descriptor (section 4.4.4), deflate (section 4.4.5), and the earliest time and date, 1
+ * January 1980.
+ */
 const FLAGS_METHOD_TIME = [...u16(1 << 3), ...u16(8), ...u16(0), ...u16((1 << 5) | 1)];
 
 /**
@@ -102,22 +110,28 @@ export async function* zip(entries: Iterable<ZipEntry>): AsyncGenerator<Uint8Arr
 /**
  * Compresses a stream.
  *
- * CompressionStream itself has no backpressure in workerd: a write is complete when its output has been stored. So a read is
- * always pending, and what the previous write left is read before the next one. This takes a BYOB reader, because
- * others get 4 KiB at a time.
+ * CompressionStream itself has no backpressure in workerd: a write is complete when its output has
+ * been stored. So a read is always pending, and what the previous write left is read before the
+ * next one. This takes a BYOB reader, because others get 4 KiB at a time.
  *
  * @param count receives the size of each chunk
  */
-async function* gzip(data: ZipEntry['data'], count: (bytes: number) => void): AsyncGenerator<Uint8Array, void, void> {
+async function* gzip(
+  data: ZipEntry['data'],
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, void> {
   const { readable, writable } = new CompressionStream('gzip');
   const reader = readable.getReader({ mode: 'byob' });
   const writer = writable.getWriter();
-  const read = (memory: ArrayBuffer) => suppressUnhandledRejection(reader.read(new Uint8Array(memory)));
+  const read = (memory: ArrayBuffer) =>
+    suppressUnhandledRejection(reader.read(new Uint8Array(memory)));
   let next = read(new ArrayBuffer(READ_BYTES));
   try {
     for await (const chunk of data) {
       for (let at = 0; at < chunk.length; at += WRITE_BYTES) {
-        const consumed = suppressUnhandledRejection(writer.write(chunk.subarray(at, at + WRITE_BYTES)));
+        const consumed = suppressUnhandledRejection(
+          writer.write(chunk.subarray(at, at + WRITE_BYTES)),
+        );
         for (;;) {
           const part = await Promise.race([next, consumed]);
           if (!part || part.done) break;

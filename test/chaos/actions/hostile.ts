@@ -9,8 +9,8 @@ import { hostileRequest } from '../requests/hostile-request.ts';
 const STATUSES = new Set([200, 204, 302, 304, 400, 401, 404, 405, 500]);
 
 /**
- * Sends a hostile request to an account with a survey named `fuzzed`. Every response must be complete and documented, reveal
- * nothing, and have no header that a request could have caused.
+ * Sends a hostile request to an account with a survey named `fuzzed`. Every response must be
+ * complete and documented, reveal nothing, and have no header that a request could have caused.
  */
 export const sendHostile: Action = async (context, random) => {
   const request = hostileRequest(random);
@@ -23,22 +23,28 @@ export const sendHostile: Action = async (context, random) => {
 };
 
 /** Sends a request, and checks its response. @returns its kind */
-async function responseTo({ stack, world, hostile, served }: Context, request: ReturnType<typeof hostileRequest>) {
+async function responseTo(
+  { stack, world, hostile, served }: Context,
+  request: ReturnType<typeof hostileRequest>,
+) {
   const { method, target } = request;
   const response = await sendRaw(stack.worker.directUrl, request, hostile.key);
   const { status, headers, text } = response;
   const leaks = leaksIn(undefined, world.accounts, response);
   if (leaks.length > 0) throw new Error(`reveals ${leaks.join(', ')}`);
   if (!headers.has('X-Request-Id')) {
-    if (/^(?:200|304|307|4\d\d|501|505)$/.test(String(status))) return `${status} by workerd, or a static file`;
+    if (/^(?:200|304|307|4\d\d|501|505)$/.test(String(status)))
+      return `${status} by workerd, or a static file`;
     throw new Error(`status ${status}, not by the service`);
   }
   served.set(headers.get('X-Request-Id') ?? '', true);
   if (isBusy(response)) return 'refused because of others';
   if (!STATUSES.has(status)) throw new Error(`status ${status} ${text.slice(0, 300)}`);
-  const error = method === 'HEAD' || status < 400 ? undefined : /^{"error":{"message":"(.*)"}}$/s.exec(text);
+  const error =
+    method === 'HEAD' || status < 400 ? undefined : /^{"error":{"message":"(.*)"}}$/s.exec(text);
   if (error === null) throw new Error(`an error with the body ${text.slice(0, 300)}`);
-  if (status === 500 && error && !error[1]?.startsWith('No responses were found for survey: ')) throw new Error(text);
+  if (status === 500 && error && !error[1]?.startsWith('No responses were found for survey: '))
+    throw new Error(text);
   const path = target.replace(/[?#].*$/s, '');
   // A request to upgrade reaches the service as GET, whatever its method.
   const isUpgrade = request.headers.some((line) => /^upgrade:/i.test(line));

@@ -11,25 +11,43 @@ import { send } from '../requests/send.ts';
 
 /** Longer than the Worker takes to write a key's entry to KV. */
 const CACHED_MS = 10_000;
-/** In a new quarter of an hour, the service checks a key after a response, and may cache it after it was revoked. */
+/**
+ * In a new quarter of an hour, the service checks a key after a response, and may cache it after it
+ * was revoked.
+ */
 const CHECK_PERIOD_MS = 900_000;
 const LIFETIME_MS = 3_000;
 
-/** Uses a key, and waits until KV has its entry, which the Worker writes after its response. @returns its hash */
+/**
+ * Uses a key, and waits until KV has its entry, which the Worker writes after its response.
+ * @returns its hash
+ */
 export async function useKey(context: Context, account: Account, key: string): Promise<string> {
   await read(context, { account, path: '/surveys', parameters: { survey: '' } }, { key });
   const hash = await hashApiKey(key);
-  for (const deadline = Date.now() + CACHED_MS; (await context.stack.worker.keys.get(hash)) === null; await sleep(10)) {
-    if (Date.now() > deadline) throw new Error(`a used key is not in the cache after ${CACHED_MS / 1000} s`);
+  for (
+    const deadline = Date.now() + CACHED_MS;
+    (await context.stack.worker.keys.get(hash)) === null;
+    await sleep(10)
+  ) {
+    if (Date.now() > deadline)
+      throw new Error(`a used key is not in the cache after ${CACHED_MS / 1000} s`);
   }
   return hash;
 }
 
-async function expectRefused({ world, tally }: Context, key: string, what: string, isBasic = false): Promise<void> {
+async function expectRefused(
+  { world, tally }: Context,
+  key: string,
+  what: string,
+  isBasic = false,
+): Promise<void> {
   const received = await send('/surveys', { key, isBasic });
   const leaks = leaksIn(undefined, world.accounts, received);
   if (received.status !== 401 || leaks.length > 0)
-    throw new Error(`${what}: ${received.status} ${received.bytes.toString('utf8', 0, 200)} ${leaks.join()}`);
+    throw new Error(
+      `${what}: ${received.status} ${received.bytes.toString('utf8', 0, 200)} ${leaks.join()}`,
+    );
   tally.pass(`keys: ${what} is refused`);
 }
 
@@ -41,7 +59,11 @@ export const endKey: Action = async (context, random) => {
   const rest = CHECK_PERIOD_MS - (Date.now() % CHECK_PERIOD_MS);
   if (rest < 2 * CACHED_MS) await sleep(rest);
   const account = pick(random, context.world.accounts);
-  const key = await context.world.issueKey(account, null, random() < 0.5 ? randomLimits(random) : null);
+  const key = await context.world.issueKey(
+    account,
+    null,
+    random() < 0.5 ? randomLimits(random) : null,
+  );
   const hash = await useKey(context, account, key);
   const how = pick(random, ['revoked', 'expires']);
   await end(context, hash, how);
@@ -55,7 +77,8 @@ export const expireKey: Action = async (context, random) => {
   const key = await context.world.issueKey(pick(random, context.world.accounts), new Date(expires));
   const received = await send('/surveys', { key });
   const { status } = received;
-  if (status !== 200 && !isBusy(received) && Date.now() < expires) throw new Error(`a valid key: status ${status}`);
+  if (status !== 200 && !isBusy(received) && Date.now() < expires)
+    throw new Error(`a valid key: status ${status}`);
   await sleep(Math.max(0, expires - Date.now()) + 1);
   await expectRefused(context, key, 'a key that has expired');
 };
@@ -71,6 +94,13 @@ export const tryInvalidKey: Action = async (context, random) => {
     return key;
   };
   const malformed = `${valid.slice(0, -1)}${valid.endsWith('0') ? '1' : '0'}`;
-  const key = await pick(random, [generateApiKey, () => malformed, () => 'sres_', () => 'x', expired, revoked])();
+  const key = await pick(random, [
+    generateApiKey,
+    () => malformed,
+    () => 'sres_',
+    () => 'x',
+    expired,
+    revoked,
+  ])();
   await expectRefused(context, key, 'an invalid key', random() < 0.5);
 };

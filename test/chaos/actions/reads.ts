@@ -14,14 +14,20 @@ import { PATHS, type Path, type Request } from '../requests/request.ts';
 
 /** Longer than workerd takes to notice that a client has disconnected. */
 const NOTICED_MS = 10_000;
-const FILES: readonly Path[] = [...PATHS.filter((path) => path !== '/responses'), '/responses/csv', '/responses/csv'];
+const FILES: readonly Path[] = [
+  ...PATHS.filter((path) => path !== '/responses'),
+  '/responses/csv',
+  '/responses/csv',
+];
 const TAGGED: readonly Path[] = ['/responses', '/responses', '/surveys'];
 
 /** The name of one of the account's small surveys, another account's, nobody's or none. */
 function someSurvey(random: Random, { world: { names } }: Context, { data }: Account): string {
   const own = pick(random, data.forms)?.survey;
   const isSmall = own !== undefined && !isSized(own);
-  return isSmall && random() < 0.8 ? own : pick(random, [pick(random, names), pick(random, names), 'nobody’s', '']);
+  return isSmall && random() < 0.8
+    ? own
+    : pick(random, [pick(random, names), pick(random, names), 'nobody’s', '']);
 }
 
 function someRequest(context: Context, random: Random, paths: readonly Path[]): Request {
@@ -32,7 +38,12 @@ function someRequest(context: Context, random: Random, paths: readonly Path[]): 
   return { account, path, parameters: randomParameters(random, path, survey, world.views(random)) };
 }
 
-async function readAs(context: Context, random: Random, request: Request, reading: Partial<Reading>) {
+async function readAs(
+  context: Context,
+  random: Random,
+  request: Request,
+  reading: Partial<Reading>,
+) {
   const { status, headers } = await read(context, request, {
     key: pick(random, request.account.keys),
     isBasic: random() < 0.2,
@@ -51,8 +62,8 @@ export const readFile: Action = async (context, random) => {
 };
 
 /**
- * Requests a page of a small survey, or the list of surveys, for all accounts at the same time, sometimes with the tag of another
- * response, and then with its own.
+ * Requests a page of a small survey, or the list of surveys, for all accounts at the same time,
+ * sometimes with the tag of another response, and then with its own.
  */
 export const poll: Action = async (context, random) => {
   const { path, parameters } = someRequest(context, random, TAGGED);
@@ -78,13 +89,18 @@ export const disconnect: Action = async ({ world, tally }, random) => {
   const how = pick(random, ['FIN', 'RST']);
   const response = await open(
     `/responses/${pick(random, ['csv', 'ndjson', 'xlsx'])}${query({ survey: 'many bytes' })}`,
-    { key: pick(random, pick(random, world.pair).keys), headers: pick(random, [{}, { 'Accept-Encoding': 'gzip' }]) },
+    {
+      key: pick(random, pick(random, world.pair).keys),
+      headers: pick(random, [{}, { 'Accept-Encoding': 'gzip' }]),
+    },
   );
   response.on('error', () => {});
   const enough = random() * 2_000_000;
   let size = 0;
   await new Promise<void>((resolve) => {
-    response.on('data', (chunk: Buffer) => (size += chunk.length) >= enough && resolve()).on('close', resolve);
+    response
+      .on('data', (chunk: Buffer) => (size += chunk.length) >= enough && resolve())
+      .on('close', resolve);
   });
   if (how === 'RST') response.socket.resetAndDestroy();
   else response.destroy();

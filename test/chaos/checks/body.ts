@@ -15,7 +15,9 @@ export function problemInBody(
   const isNext = (text: string) => body.startsWith(text, at);
   const endsIn = (text: string) => !isComplete && text.startsWith(body.slice(at));
   if (!isNext(start))
-    return endsIn(start) ? undefined : `another start: ${excerpt(body, 0)}, expected ${excerpt(start, 0)}`;
+    return endsIn(start)
+      ? undefined
+      : `another start: ${excerpt(body, 0)}, expected ${excerpt(start, 0)}`;
   at = start.length;
   let count = 0;
   for (const { texts, isRequired } of units) {
@@ -46,4 +48,5 @@ export const textOf = ({ start, units, limit, end }: Layout): string =>
 
 /** Whether there is only one body that a request may get. */
 export const isSettled = (layouts: readonly Layout[]): boolean =>
-  layouts.length === 1 && (layouts[0]?.units ?? []).every(({ texts, isRequired }) => texts.length === 1 && isRequired);
+  layouts.length === 1 &&
+  (layouts[0]?.units ?? []).every(({ texts, isRequired }) => texts.length === 1 && isRequired);

@@ -25,18 +25,27 @@ export interface Success {
 
 /** @returns what is wrong with the headers of a response; undefined if nothing is */
 export const problemInHeaders = (context: Context, success: Success): string | undefined =>
-  problemInEncoding(success) ?? problemInTotal(success) ?? problemInLink(success) ?? problemInTag(context, success);
+  problemInEncoding(success) ??
+  problemInTotal(success) ??
+  problemInLink(success) ??
+  problemInTag(context, success);
 
-function problemInEncoding({ request: { path, parameters }, reading: { gzip, method, isLimited }, received }: Success) {
+function problemInEncoding({
+  request: { path, parameters },
+  reading: { gzip, method, isLimited },
+  received,
+}: Success) {
   const { status, headers, complete, bytes } = received;
   const encoding = headers.get('Content-Encoding');
   const canBeCompressed = gzip && status === 200 && path !== '/responses/xlsx';
   const isLong = bytes.length >= MIN_COMPRESSED_BYTES;
-  // The length of the body is unknown here, or was to the service, which streams a wide file that may leave out all participants,
-  // and what does not fit into one result.
+  // The length of the body is unknown here, or was to the service, which streams a wide file that
+  // may leave out all participants, and what does not fit into one result.
   const isUnknown = method === 'HEAD' || !complete || parameters.layout === 'wide' || isLimited;
   if (canBeCompressed && !isLong && isUnknown) return undefined;
-  return encoding === (canBeCompressed && isLong ? 'gzip' : null) ? undefined : `Content-Encoding: ${encoding}`;
+  return encoding === (canBeCompressed && isLong ? 'gzip' : null)
+    ? undefined
+    : `Content-Encoding: ${encoding}`;
 }
 
 /** Responses are counted at one moment, and their form versions found at another. */
@@ -51,7 +60,10 @@ function problemInTotal({ request: { path, parameters }, received, states }: Suc
   return isRight ? undefined : `X-Total-Count: ${total}, expected ${totals.join(' or ')}`;
 }
 
-/** A full page has a link to the next one, after its last row. While rows change, it is unknown which one that is. */
+/**
+ * A full page has a link to the next one, after its last row. While rows change, it is unknown
+ * which one that is.
+ */
 function problemInLink({ request: { path, parameters }, received, layouts }: Success) {
   const { status, headers, complete } = received;
   if (path !== '/responses' || status !== 200 || !complete || !isSettled(layouts)) return undefined;
@@ -65,15 +77,19 @@ function problemInLink({ request: { path, parameters }, received, layouts }: Suc
 }
 
 /**
- * Checks that an entity tag always identifies the same account and body, and that a response has status 304 exactly if its body is
- * the one that the request's tag identifies. While rows change, it is unknown which body a response without one would have had.
+ * Checks that an entity tag always identifies the same account and body, and that a response has
+ * status 304 exactly if its body is the one that the request's tag identifies. While rows change,
+ * it is unknown which body a response without one would have had.
  */
 function problemInTag({ tags }: Context, { request, reading, received, layouts }: Success) {
   const { account, path, parameters } = request;
   const { tag: given, isLimited } = reading;
   const { status, headers, complete, bytes } = received;
   const tag = headers.get('ETag');
-  const isTagged = path === '/surveys' || path === '/responses/digests' || (path === '/responses' && !parameters.count);
+  const isTagged =
+    path === '/surveys' ||
+    path === '/responses/digests' ||
+    (path === '/responses' && !parameters.count);
   if (!isTagged) return tag === null ? undefined : `ETag: ${tag}`;
   if (tag === null) return isLimited ? undefined : 'no ETag';
   if (!complete) return undefined;
@@ -81,7 +97,8 @@ function problemInTag({ tags }: Context, { request, reading, received, layouts }
   const isEmpty = bytes.length === 0;
   if (isEmpty && !isCertain) return undefined;
   // Layouts have a comma before the first response.
-  const expected = () => textOf(layouts[0] as Layout).replace(/^\{"responses":\[,/, '{"responses":[');
+  const expected = () =>
+    textOf(layouts[0] as Layout).replace(/^\{"responses":\[,/, '{"responses":[');
   const owner = `${account.id} ${hash('sha256', isEmpty ? expected() : bytes.toString('utf8'))}`;
   const first = tags.get(tag) ?? owner;
   tags.set(tag, first);

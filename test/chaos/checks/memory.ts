@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningWorker } from '../../support/worker.ts';
 import type { Context } from '../context.ts';
 
-/** Allowed growth of held memory, in MiB: caches of keys and of compiled code. One page of a file would be 4. */
+/**
+ * Allowed growth of held memory, in MiB: caches of keys and of compiled code. One page of a file
+ * would be 4.
+ */
 const MAX_GROWTH = 3;
 
 /** https://chromedevtools.github.io/devtools-protocol/v8/Runtime/#method-getHeapUsage, in bytes */
@@ -12,8 +15,15 @@ interface HeapUsage {
   readonly backingStorageSize: number;
 }
 
-/** A heap snapshot collects garbage first; `HeapProfiler.collectGarbage` does nothing in workerd. */
-const CALLS = ['Runtime.enable', 'HeapProfiler.enable', 'HeapProfiler.takeHeapSnapshot', 'Runtime.getHeapUsage'];
+/**
+ * A heap snapshot collects garbage first; `HeapProfiler.collectGarbage` does nothing in workerd.
+ */
+const CALLS = [
+  'Runtime.enable',
+  'HeapProfiler.enable',
+  'HeapProfiler.takeHeapSnapshot',
+  'Runtime.getHeapUsage',
+];
 
 /**
  * The size of a Worker's live objects and buffers, in MiB.
@@ -25,7 +35,8 @@ export async function heldMemory({ inspectorUrl }: RunningWorker): Promise<numbe
   const { promise: usage, resolve, reject } = Promise.withResolvers<HeapUsage>();
   socket.addEventListener('close', () => reject(new Error('the inspector closed the connection')));
   socket.addEventListener('message', ({ data }) => {
-    const { id, result } = JSON.parse(String(data)) as { id?: number; result: HeapUsage }; // events have no id
+    // events have no id
+    const { id, result } = JSON.parse(String(data)) as { id?: number; result: HeapUsage };
     if (id === CALLS.length) resolve(result);
   });
   socket.addEventListener('open', () => {
@@ -37,7 +48,10 @@ export async function heldMemory({ inspectorUrl }: RunningWorker): Promise<numbe
   return (usedSize + backingStorageSize) / 2 ** 20;
 }
 
-/** Compares held memory with that before the load. Waits a few seconds: pages of disconnected readers are freed late. */
+/**
+ * Compares held memory with that before the load. Waits a few seconds: pages of disconnected
+ * readers are freed late.
+ */
 export async function checkMemory({ stack, tally }: Context, idle: number): Promise<void> {
   for (let tries = 0; ; tries++) {
     const growth = (await heldMemory(stack.worker)) - idle;

@@ -18,18 +18,29 @@ export interface Reading extends Sending {
   readonly gzip?: boolean;
   /** `If-None-Match`. */
   readonly tag?: string | undefined;
-  /** Whether results of the database are limited. What does not fit into one is streamed, without a length, and without a tag. */
+  /**
+   * Whether results of the database are limited. What does not fit into one is streamed, without a
+   * length, and without a tag.
+   */
   readonly isLimited?: boolean;
-  /** The error statuses that the faults of this request explain. With any, the transfer may break off too. */
+  /**
+   * The error statuses that the faults of this request explain. With any, the transfer may break
+   * off too.
+   */
   readonly refusals?: () => ReadonlySet<number>;
 }
 
-/** A response that passed all checks. `failure`: a status or a broken transfer that faults explain. */
+/**
+ * A response that passed all checks. `failure`: a status or a broken transfer that faults explain.
+ */
 export interface Read extends Received {
   readonly outcome: 'whole' | 'failure';
 }
 
-/** The codes and statuses of requests that are refused until others have ended: see src/limits/limits.ts. */
+/**
+ * The codes and statuses of requests that are refused until others have ended: see
+ * src/limits/limits.ts.
+ */
 const BUSY: Readonly<Record<string, number>> = { rate_limited: 429, overloaded: 503 };
 
 export const isBusy = ({ status, headers }: Pick<Received, 'status' | 'headers'>): boolean =>
@@ -41,7 +52,8 @@ const RETRY_MS = 1_000;
 const MAX_BUSY_MS = 60_000;
 
 /**
- * Sends a request, again while it is refused because of others that are running, and checks the response.
+ * Sends a request, again while it is refused because of others that are running, and checks the
+ * response.
  *
  * @throws Error that describes what is wrong
  */
@@ -59,7 +71,8 @@ export async function read(context: Context, request: Request, reading: Reading)
       const states = request.account.watch();
       const received = await send(address, { key, isBasic, method, headers, slowMs });
       const isRefused = isBusy(received);
-      if (isRefused && Date.now() > deadline) throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);
+      if (isRefused && Date.now() > deadline)
+        throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);
       await checkResponse(context, request, reading, received);
       if (isRefused) continue;
       const seen = states().map((data) => context.world.seenBy(key, data));
@@ -81,7 +94,8 @@ async function checkResponse(
   received: Received,
 ) {
   const leaks = leaksIn(account, world.accounts, received);
-  if (leaks.length > 0) throw new Error(`status ${received.status} reveals ${leaks.slice(0, 5).join(', ')}`);
+  if (leaks.length > 0)
+    throw new Error(`status ${received.status} reveals ${leaks.slice(0, 5).join(', ')}`);
   if (!received.complete) return;
   const text = received.bytes.toString('utf8');
   await expectConformance(origin(), { method, path: `/api/v1${path}` }, { ...received, text });
@@ -97,28 +111,39 @@ function outcomeOf(
   const { status, complete, bytes } = received;
   const refusals = reading.refusals?.() ?? new Set();
   const isHead = reading.method === 'HEAD';
-  const isExplained = refusals.has(status) && complete && (isHead || MESSAGES[status]?.test(String(bytes)));
+  const isExplained =
+    refusals.has(status) && complete && (isHead || MESSAGES[status]?.test(String(bytes)));
   if (isExplained) return 'failure';
-  // The survey's form versions and its responses are read by different queries, perhaps at different moments.
+  // The survey's form versions and its responses are read by different queries, perhaps at
+  // different moments.
   const isOfSurvey = request.path !== '/surveys';
-  const moments = different(states.map((data) => (isOfSurvey ? formsOf(request.parameters, data) : data.forms)));
+  const moments = different(
+    states.map((data) => (isOfSurvey ? formsOf(request.parameters, data) : data.forms)),
+  );
   const known = moments.flatMap((forms) => layoutsOf(request, forms, states));
   const layouts = known.filter((layout) => layout.status === (status === 304 ? 200 : status));
   if (layouts.length === 0) {
-    const expected = known.map((layout) => `${layout.status} ${layout.start.slice(0, 100)}`).join(' or ');
+    const expected = known
+      .map((layout) => `${layout.status} ${layout.start.slice(0, 100)}`)
+      .join(' or ');
     throw new Error(`status ${status} ${String(bytes).slice(0, 200)}, expected ${expected}`);
   }
-  // A page of JSON that takes several results ends visibly if responses were stored or deleted between them.
+  // A page of JSON that takes several results ends visibly if responses were stored or deleted
+  // between them.
   const isChanged = request.path === '/responses' && states.length > 1;
   if (!complete && refusals.size === 0 && !isChanged) {
     const id = received.headers.get('X-Request-Id') ?? '';
     const logged = context.stack.worker.log().split('\n');
     const reason = logged.find((line) => line.includes(id));
-    throw new Error(`status ${status}, and the transfer broke off without a fault: ${reason?.slice(0, 500)}`);
+    throw new Error(
+      `status ${status}, and the transfer broke off without a fault: ${reason?.slice(0, 500)}`,
+    );
   }
   const wrong =
     (isHead || status === 304 ? undefined : problemIn(request, received, layouts)) ??
-    (status >= 400 ? undefined : problemInHeaders(context, { request, reading, received, layouts, states }));
+    (status >= 400
+      ? undefined
+      : problemInHeaders(context, { request, reading, received, layouts, states }));
   if (wrong) throw new Error(`status ${status}, ${complete ? 'complete' : 'broken off'}: ${wrong}`);
   return complete ? 'whole' : 'failure';
 }
@@ -140,7 +165,11 @@ function problemIn(
   const body = status === 200 ? bodyOf(request, bytes) : bytes.toString();
   const problems = layouts.map((layout) => problemInBody(body, layout, complete));
   if (problems.includes(undefined)) return undefined;
-  return problems.find((problem) => !problem?.startsWith('another start')) ?? problems[0] ?? 'no body is expected';
+  return (
+    problems.find((problem) => !problem?.startsWith('another start')) ??
+    problems[0] ??
+    'no body is expected'
+  );
 }
 
 /** A body as `layoutsOf` writes it. */
@@ -155,6 +184,8 @@ function bodyOf({ path, parameters }: Request, bytes: Buffer): string {
       .join('');
   }
   // A character that the transfer broke within is left out.
-  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, {
+    stream: true,
+  });
   return path === '/responses' ? text.replace(/^\{"responses":\[(?=.)(?!\])/s, '$&,') : text;
 }

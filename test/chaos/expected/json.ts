@@ -3,11 +3,24 @@ import type { KeyLimits } from '../../../src/auth/key-limits.ts';
 import { naiveCsv } from '../../support/csv.ts';
 import { digestsOf } from '../../support/digests.ts';
 import { type Question, type Shortcodes, isLeftOut, rulesOf } from '../../support/wide.ts';
-import { type Account, type Data, type FormVersion, type Response, timestampOf } from '../model/account.ts';
+import {
+  type Account,
+  type Data,
+  type FormVersion,
+  type Response,
+  timestampOf,
+} from '../model/account.ts';
 import { byCreation, shortcodesOf, tokenOf } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
 import { formsOf, select } from './select.ts';
-import { type CountedAnswers, codebookTable, formDataTable, longHeader, longRecord, participantsOf } from './tables.ts';
+import {
+  type CountedAnswers,
+  codebookTable,
+  formDataTable,
+  longHeader,
+  longRecord,
+  participantsOf,
+} from './tables.ts';
 
 /*
  * The JSON that docs/api.md describes, written member by member.
@@ -19,7 +32,10 @@ const quoted = (text: string | null) => JSON.stringify(text);
 const jsonOf = (members: Readonly<Record<string, string>>): string =>
   `{${Object.entries(members)
     .map(([name, json]) => `${quoted(name)}:${json}`)
-    .join(',')}}`.replace(/[\u0085\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    .join(',')}}`.replace(
+    /[\u0085\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 const listOf = (jsons: readonly string[]) => `[${jsons.join(',')}]`;
 
@@ -44,31 +60,50 @@ function limitsJson({ without_questions: hidden, secret, ...limits }: KeyLimits)
 
 export function surveysJson({ marker }: Account, forms: readonly FormVersion[]): string {
   const newestFirst = forms.toSorted((a, b) => b.created - a.created || byCreation(a, b));
-  const surveys = newestFirst.map(({ id, survey, shortcode, title, created, metadata, closes, timeouts }) =>
-    jsonOf({
-      id: quoted(id),
-      survey_name: quoted(survey),
-      shortcode: quoted(shortcode),
-      title: quoted(title),
-      formid: quoted(marker),
-      created: quoted(timestampOf(created)),
-      metadata,
-      translation_conf: metadata,
-      off_time: quoted(closes),
-      timeouts: timeouts ?? 'null',
-    }),
+  const surveys = newestFirst.map(
+    ({ id, survey, shortcode, title, created, metadata, closes, timeouts }) =>
+      jsonOf({
+        id: quoted(id),
+        survey_name: quoted(survey),
+        shortcode: quoted(shortcode),
+        title: quoted(title),
+        formid: quoted(marker),
+        created: quoted(timestampOf(created)),
+        metadata,
+        translation_conf: metadata,
+        off_time: quoted(closes),
+        timeouts: timeouts ?? 'null',
+      }),
   );
   return listOf(surveys);
 }
 
 /** The members of a response before its token. */
 const MEMBERS = [
-  ...['parent_surveyid', 'parent_shortcode', 'shortcode', 'surveyid', 'flowid', 'userid', 'question_ref'],
-  ...['question_idx', 'question_text', 'response', 'timestamp', 'metadata', 'pageid', 'translated_response'],
+  ...[
+    'parent_surveyid',
+    'parent_shortcode',
+    'shortcode',
+    'surveyid',
+    'flowid',
+    'userid',
+    'question_ref',
+  ],
+  ...[
+    'question_idx',
+    'question_text',
+    'response',
+    'timestamp',
+    'metadata',
+    'pageid',
+    'translated_response',
+  ],
 ];
 
 export function responseJson(row: Response, shortcode: string, { omit = [] }: Parameters): string {
-  const hasToken = !['timestamp', 'userid', 'question_ref', 'surveyid', 'token'].some((name) => omit.includes(name));
+  const hasToken = !['timestamp', 'userid', 'question_ref', 'surveyid', 'token'].some((name) =>
+    omit.includes(name),
+  );
   const values = { ...row, shortcode };
   const members = MEMBERS.map((name) => {
     const value = values[name as 'response'];
@@ -81,7 +116,10 @@ export function responseJson(row: Response, shortcode: string, { omit = [] }: Pa
 export function digestsJson(parameters: Parameters, data: Data): string {
   const forms = formsOf(parameters, data);
   const records = select(parameters, forms, data).map((row) => longRecord(row, parameters));
-  const [csv, formData] = [naiveCsv([longHeader(parameters), ...records]), naiveCsv(formDataTable(forms))];
+  const [csv, formData] = [
+    naiveCsv([longHeader(parameters), ...records]),
+    naiveCsv(formDataTable(forms)),
+  ];
   return JSON.stringify(digestsOf(Buffer.from(csv), Buffer.from(formData), parameters.interval));
 }
 
@@ -95,22 +133,35 @@ export function codebookJson(
 ): string {
   const [names = [], ...records] = codebookTable(questions, shortcodes, parameters);
   const entries = records.map((cells) => {
-    const jsons = cells.map((cell, i) => (JSON_MEMBERS.has(names[i] ?? '') ? (cell ?? 'null') : quoted(cell)));
+    const jsons = cells.map((cell, i) =>
+      JSON_MEMBERS.has(names[i] ?? '') ? (cell ?? 'null') : quoted(cell),
+    );
     return jsonOf(Object.fromEntries(jsons.map((json, i) => [names[i], json])));
   });
   return jsonOf({ questions: listOf(entries) });
 }
 
 /** @param selected all responses, also of those participants whom the parameters leave out */
-export function summaryJson(selected: readonly Response[], forms: readonly FormVersion[], parameters: Parameters) {
+export function summaryJson(
+  selected: readonly Response[],
+  forms: readonly FormVersion[],
+  parameters: Parameters,
+) {
   const { timezone = 'UTC' } = parameters;
   const participants = [...Map.groupBy(selected, ({ userid }) => userid).values()];
-  const leftOut = participants.filter((participant) => isLeftOut(participant, shortcodesOf(forms), parameters));
+  const leftOut = participants.filter((participant) =>
+    isLeftOut(participant, shortcodesOf(forms), parameters),
+  );
   const without = new Set(leftOut.flat());
   const rows = selected.filter((row) => !without.has(row));
   const format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' });
-  const days = [...Map.groupBy(rows, ({ timestamp }) => format.format(Date.parse(timestamp)))].map(([day, group]) =>
-    jsonOf({ day: quoted(day), responses: String(group.length), participants: participantsOf(group) }),
+  const days = [...Map.groupBy(rows, ({ timestamp }) => format.format(Date.parse(timestamp)))].map(
+    ([day, group]) =>
+      jsonOf({
+        day: quoted(day),
+        responses: String(group.length),
+        participants: participantsOf(group),
+      }),
   );
   return jsonOf({
     responses: String(rows.length),
@@ -122,8 +173,12 @@ export function summaryJson(selected: readonly Response[], forms: readonly FormV
     forms: listOf(formCounts(rows, forms)),
     left_out_by: listOf(
       rulesOf(parameters).map(({ rule, name, isBrokenBy }) => {
-        const broken = participants.filter((participant) => isBrokenBy(participant, shortcodesOf(forms)));
-        const userids = broken.map(([row]) => row?.userid ?? '').toSorted((a, b) => (a < b ? -1 : 1));
+        const broken = participants.filter((participant) =>
+          isBrokenBy(participant, shortcodesOf(forms)),
+        );
+        const userids = broken
+          .map(([row]) => row?.userid ?? '')
+          .toSorted((a, b) => (a < b ? -1 : 1));
         return jsonOf({
           rule: quoted(rule),
           name: quoted(name),
@@ -152,17 +207,28 @@ function formCounts(rows: readonly Response[], forms: readonly FormVersion[]): s
 }
 
 /** @param records the number of records of the wide file */
-export function answersJson(counted: readonly CountedAnswers[], records: number, leftOut: number): string {
-  const questions = counted.map(({ column, shortcode, question, records: answered, distinct, values, other }) =>
-    jsonOf({
-      column: quoted(column),
-      shortcode: quoted(shortcode),
-      question_ref: quoted(question),
-      records: String(answered),
-      distinct: String(distinct),
-      values: listOf(values.map(([value, n]) => jsonOf({ value: quoted(value), records: String(n) }))),
-      other: String(other),
-    }),
+export function answersJson(
+  counted: readonly CountedAnswers[],
+  records: number,
+  leftOut: number,
+): string {
+  const questions = counted.map(
+    ({ column, shortcode, question, records: answered, distinct, values, other }) =>
+      jsonOf({
+        column: quoted(column),
+        shortcode: quoted(shortcode),
+        question_ref: quoted(question),
+        records: String(answered),
+        distinct: String(distinct),
+        values: listOf(
+          values.map(([value, n]) => jsonOf({ value: quoted(value), records: String(n) })),
+        ),
+        other: String(other),
+      }),
   );
-  return jsonOf({ records: String(records), left_out: String(leftOut), questions: listOf(questions) });
+  return jsonOf({
+    records: String(records),
+    left_out: String(leftOut),
+    questions: listOf(questions),
+  });
 }

@@ -16,7 +16,15 @@ import type { Data, FormVersion, Response } from '../model/account.ts';
 import { byCursor, primaryKeyOf, shortcodesOf } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
 import type { Request } from '../requests/request.ts';
-import { answersJson, codebookJson, digestsJson, keyJson, responseJson, summaryJson, surveysJson } from './json.ts';
+import {
+  answersJson,
+  codebookJson,
+  digestsJson,
+  keyJson,
+  responseJson,
+  summaryJson,
+  surveysJson,
+} from './json.ts';
 import { mixturesOf } from './mixtures.ts';
 import { formsOf, select } from './select.ts';
 import {
@@ -32,13 +40,19 @@ import {
 
 /** Text that a body has for a row; in a wide file, for a participant. */
 export interface Unit {
-  /** More than one if it changed while the request ran; the longest first, since one may begin with another. */
+  /**
+   * More than one if it changed while the request ran; the longest first, since one may begin with
+   * another.
+   */
   readonly texts: readonly string[];
   /** Whether it must be there: it was there all the time. */
   readonly isRequired: boolean;
 }
 
-/** A response that a request may get. Its body has a start, then units in order, at most `limit` of them, then an end. */
+/**
+ * A response that a request may get. Its body has a start, then units in order, at most `limit` of
+ * them, then an end.
+ */
 export interface Layout {
   readonly status: 200 | 400 | 404 | 500;
   readonly start: string;
@@ -57,13 +71,18 @@ const whole = (start: string, status: Layout['status'] = 200): Layout => ({
 });
 
 /**
- * The responses that a request may get without a fault, computed without SQL from the data of its account only. In those of pages, a
- * comma precedes every response, the first one too; the sheets of workbooks are written as CSV, one after the other.
+ * The responses that a request may get without a fault, computed without SQL from the data of its
+ * account only. In those of pages, a comma precedes every response, the first one too; the sheets
+ * of workbooks are written as CSV, one after the other.
  *
  * @param forms all form versions of the account, as they were when the survey was looked up
  * @param states all data that the account has had while the request ran
  */
-export function layoutsOf(request: Request, forms: readonly FormVersion[], states: readonly Data[]): Layout[] {
+export function layoutsOf(
+  request: Request,
+  forms: readonly FormVersion[],
+  states: readonly Data[],
+): Layout[] {
   const { account, path, parameters } = request;
   const { survey, layout, count } = parameters;
   if (path === '/surveys') return [whole(surveysJson(account, forms))];
@@ -74,9 +93,13 @@ export function layoutsOf(request: Request, forms: readonly FormVersion[], state
     return [whole(errorBody(`count cannot be used with layout=wide: ${why}.`), 400)];
   }
   const ids = new Set(formsOf(parameters, { forms }).map(({ id }) => id));
-  const withResponses = states.filter(({ responses }) => responses.some(({ surveyid }) => ids.has(surveyid)));
+  const withResponses = states.filter(({ responses }) =>
+    responses.some(({ surveyid }) => ids.has(surveyid)),
+  );
   const isMissing = parameters.missing === '404';
-  const message = errorBody(`No responses were found for survey: ${survey} for user: ${account.email}`);
+  const message = errorBody(
+    `No responses were found for survey: ${survey} for user: ${account.email}`,
+  );
   const none = whole(message, isMissing ? 404 : 500);
   if (isMissing) return ids.size === 0 ? [none] : surveyLayouts(request, forms, states);
   return [
@@ -86,16 +109,23 @@ export function layoutsOf(request: Request, forms: readonly FormVersion[], state
 }
 
 /** Those of a survey that has responses. */
-function surveyLayouts(request: Request, forms: readonly FormVersion[], states: readonly Data[]): Layout[] {
+function surveyLayouts(
+  request: Request,
+  forms: readonly FormVersion[],
+  states: readonly Data[],
+): Layout[] {
   const { path, parameters } = request;
   const survey = formsOf(parameters, { forms });
   const shortcodes = shortcodesOf(survey);
   if (path === '/responses/form-data') return [whole(naiveCsv(formDataTable(survey)))];
   // One statement reads everything.
-  if (path === '/responses/digests') return states.map((data) => whole(digestsJson(parameters, data)));
+  if (path === '/responses/digests')
+    return states.map((data) => whole(digestsJson(parameters, data)));
   const selections = different(states.map((data) => select(parameters, survey, data)));
-  if (path === '/responses/summary') return selections.map((rows) => whole(summaryJson(rows, survey, parameters)));
-  if (path === '/responses/answers') return selections.map((rows) => answersLayout(rows, shortcodes, parameters));
+  if (path === '/responses/summary')
+    return selections.map((rows) => whole(summaryJson(rows, survey, parameters)));
+  if (path === '/responses/answers')
+    return selections.map((rows) => answersLayout(rows, shortcodes, parameters));
   if (path !== '/responses/questions') return fileLayouts(request, selections, shortcodes);
   return selections.map((rows) => {
     const questions = questionsOf(rows, shortcodes);
@@ -108,29 +138,50 @@ function surveyLayouts(request: Request, forms: readonly FormVersion[], states: 
   });
 }
 
-function answersLayout(rows: readonly Response[], shortcodes: Shortcodes, parameters: Parameters): Layout {
+function answersLayout(
+  rows: readonly Response[],
+  shortcodes: Shortcodes,
+  parameters: Parameters,
+): Layout {
   const all = questionsOf(rows, shortcodes);
   const columns = wideColumns(rows, shortcodes, parameters);
   const names = columnNames(all, shortcodes, parameters.columns);
   const questions = Array.from(names, ([key, column]) => {
-    const first = all.find(({ group: [row] }) => row && keyOf(row, shortcodes, parameters.columns) === key);
+    const first = all.find(
+      ({ group: [row] }) => row && keyOf(row, shortcodes, parameters.columns) === key,
+    );
     return { shortcode: first?.shortcode ?? '', question: first?.question ?? '', column };
   });
   const participants = [...Map.groupBy(rows, ({ userid }) => userid).values()];
-  const records = participants.flatMap((some) => wideRecords(some, columns, shortcodes, parameters));
+  const records = participants.flatMap((some) =>
+    wideRecords(some, columns, shortcodes, parameters),
+  );
   const { column: chosen = questions.map(({ column }) => column) } = parameters;
   if (!chosen.every((name) => questions.some(({ column }) => column === name))) {
-    return whole(errorBody('column must be the name of a question’s column in the wide file of this selection.'), 400);
+    return whole(
+      errorBody(
+        'column must be the name of a question’s column in the wide file of this selection.',
+      ),
+      400,
+    );
   }
-  const counted = countAnswers(records, questions, parameters).filter(({ column }) => chosen.includes(column));
+  const counted = countAnswers(records, questions, parameters).filter(({ column }) =>
+    chosen.includes(column),
+  );
   const leftOut = participants.filter((some) => isLeftOut(some, shortcodes, parameters)).length;
   return whole(
-    parameters.format === 'csv' ? naiveCsv(answersTable(counted)) : answersJson(counted, records.length, leftOut),
+    parameters.format === 'csv'
+      ? naiveCsv(answersTable(counted))
+      : answersJson(counted, records.length, leftOut),
   );
 }
 
 /** Those of pages and of files of responses. */
-function fileLayouts(request: Request, selections: readonly (readonly Response[])[], shortcodes: Shortcodes): Layout[] {
+function fileLayouts(
+  request: Request,
+  selections: readonly (readonly Response[])[],
+  shortcodes: Shortcodes,
+): Layout[] {
   const { path, parameters } = request;
   const layouts =
     parameters.layout === 'wide'
@@ -138,8 +189,12 @@ function fileLayouts(request: Request, selections: readonly (readonly Response[]
       : [longLayout(request, selections, shortcodes)];
   if (path !== '/responses/xlsx' || !parameters.codebook) return layouts;
   // It is read by a query of its own, perhaps at another moment.
-  const codebooks = selections.map((rows) => codebookTable(questionsOf(rows, shortcodes), shortcodes, parameters));
-  const ends = new Set(codebooks.map((table) => table.map((cells) => csvOf(request, cells)).join('')));
+  const codebooks = selections.map((rows) =>
+    codebookTable(questionsOf(rows, shortcodes), shortcodes, parameters),
+  );
+  const ends = new Set(
+    codebooks.map((table) => table.map((cells) => csvOf(request, cells)).join('')),
+  );
   return layouts.flatMap((layout) => Array.from(ends, (end) => ({ ...layout, end })));
 }
 
@@ -151,7 +206,8 @@ const startOf = ({ path, parameters: { bom, after } }: Request) =>
 const NUMERIC = /^(?!(?:\D*\d){16})-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
 /**
- * Those of a wide table, one for each set of columns that may have numbers: they are found by a query of their own.
+ * Those of a wide table, one for each set of columns that may have numbers: they are found by a
+ * query of their own.
  *
  * @param rows as they were when the columns were determined
  */
@@ -171,7 +227,9 @@ function wideLayouts(
     const areNumbers = (row: Response) => groups.get(keyOf(row, shortcodes))?.every(isNumeric);
     return columns.keys.filter((key) => asked.get(key)?.every(areNumbers));
   });
-  return different(numbers).map((some) => wideLayout(request, columns, some, selections, shortcodes));
+  return different(numbers).map((some) =>
+    wideLayout(request, columns, some, selections, shortcodes),
+  );
 }
 
 /** @param numbers those of the keys of columns whose cells are numbers where they can be */
@@ -187,7 +245,8 @@ function wideLayout(
   const userids = new Set(participants.flatMap((byUserid) => [...byUserid.keys()]));
   const typed = (cell: string | null, i: number) => {
     if (parameters.safe) return i < firstTyped(parameters) ? cell : guarded(cell);
-    const isNumber = numbers.includes(keys[i - header.length + keys.length] ?? '') && NUMERIC.test(cell ?? '');
+    const isNumber =
+      numbers.includes(keys[i - header.length + keys.length] ?? '') && NUMERIC.test(cell ?? '');
     return isNumber ? `${NUMBER}${cell}` : cell;
   };
   const written = (record: Cells) => csvOf(request, record.map(typed));
@@ -195,11 +254,17 @@ function wideLayout(
     mixturesOf(different(participants.map((byUserid) => byUserid.get(userid) ?? []))).map((rows) =>
       wideRecords(rows, { header, keys }, shortcodes, parameters).map(written).join(''),
     );
-  const units = [...userids].toSorted((a, b) => (a < b ? -1 : 1)).map((userid) => unitOf(textsOf(userid)));
+  const units = [...userids]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((userid) => unitOf(textsOf(userid)));
   return { ...whole(startOf(request) + csvOf(request, header)), units, limit: Infinity };
 }
 
-function longLayout(request: Request, selections: readonly (readonly Response[])[], shortcodes: Shortcodes): Layout {
+function longLayout(
+  request: Request,
+  selections: readonly (readonly Response[])[],
+  shortcodes: Shortcodes,
+): Layout {
   const { path, parameters } = request;
   const jsonOf = (row: Response) =>
     responseJson(
@@ -220,7 +285,8 @@ function longLayout(request: Request, selections: readonly (readonly Response[])
   const units = versions.map(({ rows, isRequired }) =>
     unitOf([...Array.from(rows, textOf), ...(isRequired ? [] : [''])]),
   );
-  if (path === '/responses') return { ...whole('{"responses":['), units, limit: parameters.pageSize ?? 25, end: ']}' };
+  if (path === '/responses')
+    return { ...whole('{"responses":['), units, limit: parameters.pageSize ?? 25, end: ']}' };
   const hasHeader = path !== '/responses/ndjson' && !parameters.after;
   const start = hasHeader ? startOf(request) + csvOf(request, longHeader(parameters)) : '';
   return { ...whole(start), units, limit: Infinity };
@@ -230,7 +296,9 @@ function longLayout(request: Request, selections: readonly (readonly Response[])
 export const different = <T>(lists: readonly (readonly T[])[]): (readonly T[])[] =>
   lists.filter((list, i) => {
     const before = lists[i - 1];
-    return !before || before.length !== list.length || list.some((value, at) => value !== before[at]);
+    return (
+      !before || before.length !== list.length || list.some((value, at) => value !== before[at])
+    );
   });
 
 /** In a workbook, a null and an empty text are both an empty cell. */

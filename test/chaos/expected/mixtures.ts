@@ -5,8 +5,8 @@ import { byCursor, primaryKeyOf } from '../model/order.ts';
 const MOST = 256;
 
 /**
- * The lists of rows that a reader may get who reads each row once, at any of several moments, because the pages of a file are read
- * one after another.
+ * The lists of rows that a reader may get who reads each row once, at any of several moments,
+ * because the pages of a file are read one after another.
  *
  * @param moments the rows at each moment
  */

@@ -1,18 +1,42 @@
-import { type Question, type Shortcodes, armText, columnNames, keyOf, smallestIndex } from '../../support/wide.ts';
+import {
+  type Question,
+  type Shortcodes,
+  armText,
+  columnNames,
+  keyOf,
+  smallestIndex,
+} from '../../support/wide.ts';
 import { choicesOf } from '../../support/choices.ts';
 import { type FormVersion, type Response, timestampOf } from '../model/account.ts';
 import { byCreation, compareLists } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
 
 /*
- * The tables that docs/api.md describes, for CSV and workbooks. The first row has the names of the columns.
+ * The tables that docs/api.md describes, for CSV and workbooks. The first row has the names of the
+ * columns.
  */
 
 export type Cells = (string | null)[];
 
 const LONG = [
-  ...['parent_surveyid', 'parent_shortcode', 'surveyid', 'flowid', 'userid', 'question_ref', 'question_idx'],
-  ...['question_text', 'response', 'timestamp', 'metadata', 'ad_id', 'pageid', 'translated_response'],
+  ...[
+    'parent_surveyid',
+    'parent_shortcode',
+    'surveyid',
+    'flowid',
+    'userid',
+    'question_ref',
+    'question_idx',
+  ],
+  ...[
+    'question_text',
+    'response',
+    'timestamp',
+    'metadata',
+    'ad_id',
+    'pageid',
+    'translated_response',
+  ],
 ];
 /** What people typed. */
 const TYPED = new Set(['question_text', 'response', 'translated_response']);
@@ -23,12 +47,18 @@ export const longHeader = ({ metadata = [], arm = [], omit = [] }: Parameters): 
   ...arm.map((name) => `arm.${name}`),
 ];
 
-export function longRecord(row: Response, { safe = false, metadata = [], arm = [], omit = [] }: Parameters): Cells {
+export function longRecord(
+  row: Response,
+  { safe = false, metadata = [], arm = [], omit = [] }: Parameters,
+): Cells {
   const cells = LONG.filter((name) => !omit.includes(name)).map((name) => {
     const cell = name === 'ad_id' ? (row.values[name] ?? null) : row[name as 'response'];
     return safe && TYPED.has(name) ? guarded(cell) : cell;
   });
-  const added = [...metadata.map((key) => row.values[key] ?? null), ...arm.map((name) => armText(row, name))];
+  const added = [
+    ...metadata.map((key) => row.values[key] ?? null),
+    ...arm.map((name) => armText(row, name)),
+  ];
   return [...cells, ...(safe ? added.map(guarded) : added)];
 }
 
@@ -40,15 +70,29 @@ const CELL_START = new RegExp(
 );
 
 /** What `safe` makes of a text that people typed. */
-export const guarded = (text: string | null): string | null => text && text.replaceAll(CELL_START, "'");
+export const guarded = (text: string | null): string | null =>
+  text && text.replaceAll(CELL_START, "'");
 
 export function formDataTable(forms: readonly FormVersion[]): Cells[] {
-  const ordered = forms.toSorted((a, b) => compareLists([a.shortcode], [b.shortcode]) || byCreation(a, b));
+  const ordered = forms.toSorted(
+    (a, b) => compareLists([a.shortcode], [b.shortcode]) || byCreation(a, b),
+  );
   const records = ordered.map((form): Cells => {
-    const version = ordered.filter(({ shortcode }) => shortcode === form.shortcode).indexOf(form) + 1;
-    return [form.id, form.shortcode, form.survey, String(version), timestampOf(form.created), form.metadata];
+    const version =
+      ordered.filter(({ shortcode }) => shortcode === form.shortcode).indexOf(form) + 1;
+    return [
+      form.id,
+      form.shortcode,
+      form.survey,
+      String(version),
+      timestampOf(form.created),
+      form.metadata,
+    ];
   });
-  return [['surveyid', 'shortcode', 'survey_name', 'version', 'survey_created', 'metadata'], ...records];
+  return [
+    ['surveyid', 'shortcode', 'survey_name', 'version', 'survey_created', 'metadata'],
+    ...records,
+  ];
 }
 
 const CODEBOOK = [
@@ -107,7 +151,9 @@ export function countAnswers(
   { top = 20 }: Parameters,
 ): CountedAnswers[] {
   return questions.map(({ column, shortcode, question }, i) => {
-    const cells = records.map((record) => record.at(i - questions.length)).filter((cell) => typeof cell === 'string');
+    const cells = records
+      .map((record) => record.at(i - questions.length))
+      .filter((cell) => typeof cell === 'string');
     const counts = Array.from(
       Map.groupBy(cells, (cell) => cell),
       ([value, some]) => [value, some.length] as const,
@@ -115,7 +161,15 @@ export function countAnswers(
     counts.sort(([a, n], [b, m]) => m - n || byBytes(a, b));
     const values = counts.slice(0, top).map(([value, n]) => [cut(value), n] as const);
     const other = counts.slice(top).reduce((sum, [, n]) => sum + n, 0);
-    return { column, shortcode, question, records: cells.length, distinct: counts.length, values, other };
+    return {
+      column,
+      shortcode,
+      question,
+      records: cells.length,
+      distinct: counts.length,
+      values,
+      other,
+    };
   });
 }
 
@@ -130,4 +184,5 @@ export function answersTable(counted: readonly CountedAnswers[]): Cells[] {
   return [['column', 'shortcode', 'question_ref', 'value', 'records'], ...records];
 }
 
-export const participantsOf = (rows: readonly Response[]) => String(new Set(rows.map(({ userid }) => userid)).size);
+export const participantsOf = (rows: readonly Response[]) =>
+  String(new Set(rows.map(({ userid }) => userid)).size);

@@ -5,7 +5,10 @@ import type { Random } from '../../support/random.ts';
 export interface InjectedFault {
   readonly name: string;
   readonly inject: (exchange: Exchange, random: Random, others: Others) => Promise<void> | void;
-  /** Error statuses that the service may respond with. If there are none, a retry helps and the response must be complete. */
+  /**
+   * Error statuses that the service may respond with. If there are none, a retry helps and the
+   * response must be complete.
+   */
   readonly refusals?: readonly number[];
 }
 

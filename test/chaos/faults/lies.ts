@@ -4,12 +4,18 @@ import { type Random, below, pick } from '../../support/random.ts';
 import type { InjectedFault, Others, SqlResult } from './fault.ts';
 
 /*
- * Results that are well-formed, and not the query's or not all of it. The service has to notice, and to request them again.
+ * Results that are well-formed, and not the query's or not all of it. The service has to notice,
+ * and to request them again.
  */
 
 type Rows = SqlResult['rows'];
 /** The altered result; undefined if there is nothing to alter. */
-type Alter = (own: SqlResult, others: Others, exchange: Exchange, random: Random) => SqlResult | undefined;
+type Alter = (
+  own: SqlResult,
+  others: Others,
+  exchange: Exchange,
+  random: Random,
+) => SqlResult | undefined;
 
 /** Results that take the place of another one. */
 const replacements: Readonly<Record<string, Alter>> = {
@@ -18,7 +24,8 @@ const replacements: Readonly<Record<string, Alter>> = {
 };
 
 /** One row, or any number of them but not all. */
-const some = ({ length }: Rows, random: Random) => (random() < 0.5 ? 1 : 1 + below(random, length - 1));
+const some = ({ length }: Rows, random: Random) =>
+  random() < 0.5 ? 1 : 1 + below(random, length - 1);
 
 /** Changes to the rows of a result. */
 const changes: Readonly<Record<string, (rows: Rows, random: Random) => Rows>> = {
@@ -35,7 +42,9 @@ const changes: Readonly<Record<string, (rows: Rows, random: Random) => Rows>> = 
   'shortened at the start': (rows, random) => rows.slice(some(rows, random)),
   'shortened in the middle': (rows, random) => {
     const at = 1 + below(random, rows.length - 2);
-    return rows.length < 3 ? rows : rows.toSpliced(at, Math.min(some(rows, random), rows.length - 1 - at));
+    return rows.length < 3
+      ? rows
+      : rows.toSpliced(at, Math.min(some(rows, random), rows.length - 1 - at));
   },
   'shortened to nothing': () => [],
 };
@@ -52,9 +61,16 @@ function altering(name: string, alter: Alter): InjectedFault {
   return { name, inject };
 }
 
-const withRows = (own: SqlResult, rows: Rows): SqlResult => ({ ...own, rows, rowCount: rows.length });
+const withRows = (own: SqlResult, rows: Rows): SqlResult => ({
+  ...own,
+  rows,
+  rowCount: rows.length,
+});
 
-/** The position of a query's limit in its parameters, where its check or a LIMIT names it; -1 if there is none. */
+/**
+ * The position of a query's limit in its parameters, where its check or a LIMIT names it; -1 if
+ * there is none.
+ */
 export function limitIndex({ query }: Exchange): number {
   const found = /concat_ws\(' ', 'r\w+', \$(\d+)/.exec(query) ?? /\blimit \$(\d+)/.exec(query);
   return Number(found?.[1] ?? 0) - 1;

@@ -23,7 +23,9 @@ const KINDS: readonly Kind[] = [
   // A few requests to the database.
   ...PATHS.map((path) => ({ path, survey: 'few rows', maxBytes: Infinity }) as const),
   // Many requests to the database, one after another.
-  ...['/responses' as const, ...FILES].map((path) => ({ path, survey: 'few rows', maxBytes: 100_000 }) as const),
+  ...['/responses' as const, ...FILES].map(
+    (path) => ({ path, survey: 'few rows', maxBytes: 100_000 }) as const,
+  ),
   // Many requests to the database, in parallel.
   ...FILES.map((path) => ({ path, survey: 'many bytes', maxBytes: Infinity }) as const),
   // Many requests in parallel, for pages that several queries plan. Excel takes no texts that long.
@@ -32,7 +34,10 @@ const KINDS: readonly Kind[] = [
 
 const faults = [...passing, ...lasting, ...lies];
 
-/** Sends a request of some kind, with a fault at one of its requests to the database, or of the key cache. */
+/**
+ * Sends a request of some kind, with a fault at one of its requests to the database, or of the key
+ * cache.
+ */
 export async function tryFault(context: Context, random: Random, ofPages: boolean): Promise<void> {
   const { world, tally } = context;
   const kind = pick(
@@ -40,28 +45,53 @@ export async function tryFault(context: Context, random: Random, ofPages: boolea
     KINDS.filter(({ path }) => (path === '/responses') === ofPages),
   );
   const { path, survey } = kind;
-  const [account, other] = (random() < 0.5 ? world.pair : world.pair.toReversed()) as [Account, Account];
+  const [account, other] = (random() < 0.5 ? world.pair : world.pair.toReversed()) as [
+    Account,
+    Account,
+  ];
   const request = { account, path, parameters: randomParameters(random, path, survey, [account]) };
   if (survey === 'few rows' && (path === '/key' || random() < 0.12)) {
     const fault = pick(random, cacheFaults);
     const headers = { 'Test-Key-Cache': fault };
-    const plan = new Map([[someIndex(random, kind), pick(random, passing)]]); // any of these, since the key is looked up, too
-    await send(context, random, { request, kind, plan, headers, key: await world.issueKey(account) });
+    // any of these, since the key is looked up, too
+    const plan = new Map([[someIndex(random, kind), pick(random, passing)]]);
+    await send(context, random, {
+      request,
+      kind,
+      plan,
+      headers,
+      key: await world.issueKey(account),
+    });
     return tally.pass(`fault: a key cache that ${fault}`);
   }
   const fault = pick(random, faults);
   // With more than one, the first may prevent the request that another one is planned for.
-  const planned = [...(random() < 0.25 ? [pick(random, faults), pick(random, lasting)] : []), fault];
+  const planned = [
+    ...(random() < 0.25 ? [pick(random, faults), pick(random, lasting)] : []),
+    fault,
+  ];
   const plan = new Map(planned.map((one) => [someIndex(random, kind), one]));
   const needsForeign = fault.name.startsWith('foreign');
   const foreign = needsForeign
-    ? await send(context, random, { request: { ...request, account: other }, kind, plan: new Map() })
+    ? await send(context, random, {
+        request: { ...request, account: other },
+        kind,
+        plan: new Map(),
+      })
     : undefined;
-  const { injected } = await send(context, random, { request, kind, plan, foreign: foreign?.results });
+  const { injected } = await send(context, random, {
+    request,
+    kind,
+    plan,
+    foreign: foreign?.results,
+  });
   for (const { name } of injected) tally.pass(`fault: ${name}`);
 }
 
-/** The index of a request to the database, which may not be sent: how many are needed depends on what else runs. */
+/**
+ * The index of a request to the database, which may not be sent: how many are needed depends on
+ * what else runs.
+ */
 const someIndex = (random: Random, { survey, maxBytes }: Kind) =>
   below(random, survey === 'few rows' && maxBytes === Infinity ? 4 : 14);
 
@@ -80,7 +110,14 @@ interface Trial {
 async function send(
   context: Context,
   random: Random,
-  { request, kind, plan, foreign = [], headers = {}, key = pick(random, request.account.keys) }: Trial,
+  {
+    request,
+    kind,
+    plan,
+    foreign = [],
+    headers = {},
+    key = pick(random, request.account.keys),
+  }: Trial,
 ): Promise<{ results: SqlResult[]; injected: InjectedFault[] }> {
   const name = randomUUID();
   const results: SqlResult[] = [];
@@ -107,6 +144,8 @@ async function send(
     refusals: () => new Set(injected.flatMap(({ refusals = [] }) => refusals)),
     isLimited: true,
   });
-  context.tally.pass(`read: ${request.path}, with faults${outcome === 'whole' ? '' : ': failing visibly'}`);
+  context.tally.pass(
+    `read: ${request.path}, with faults${outcome === 'whole' ? '' : ': failing visibly'}`,
+  );
   return { results, injected };
 }

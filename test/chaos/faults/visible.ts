@@ -3,7 +3,10 @@ import { sql } from '../../support/data.ts';
 import { type Random, below, pick } from '../../support/random.ts';
 import type { InjectedFault } from './fault.ts';
 
-/** Bodies that are not JSON, not a result, or a complete result of another query: none of ours has three columns. */
+/**
+ * Bodies that are not JSON, not a result, or a complete result of another query: none of ours has
+ * three columns.
+ */
 const GARBAGE = [
   ...['<html>', '', '{"rows":[[', '\u0000', '{"fields"'],
   'null',
@@ -60,20 +63,33 @@ const transient: Readonly<Record<string, InjectedFault['inject']>> = {
 
 /** Terminates the Worker's connections. Does nothing while the server restarts. */
 const killBackends = () =>
-  sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'survey_export_worker'`).catch(() => {});
+  sql(
+    `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'survey_export_worker'`,
+  ).catch(() => {});
 
 /** Faults after which a retry succeeds. */
-export const passing: readonly InjectedFault[] = Object.entries(transient).map(([name, inject]) => ({ name, inject }));
+export const passing: readonly InjectedFault[] = Object.entries(transient).map(
+  ([name, inject]) => ({ name, inject }),
+);
 
 const QUOTA = '{"message":"Your account has exceeded the compute time quota."}';
-const DISABLED = '{"message":"The endpoint has been disabled. Enable it using the API and retry.","code":null}';
+const DISABLED =
+  '{"message":"The endpoint has been disabled. Enable it using the API and retry.","code":null}';
 const NO_TABLE = '{"message":"no such table","code":"42P01","severity":"ERROR"}';
 
 /** Faults that a retry does not overcome: they abort transfers. */
 export const lasting: readonly InjectedFault[] = [
   { name: 'an exhausted quota', refusals: [503], inject: (exchange) => exchange.reply(500, QUOTA) },
-  { name: 'a disabled compute', refusals: [503], inject: (exchange) => exchange.reply(400, DISABLED) },
-  { name: '507', refusals: [503, 400], inject: (exchange) => exchange.reply(507, 'response is too large') },
+  {
+    name: 'a disabled compute',
+    refusals: [503],
+    inject: (exchange) => exchange.reply(400, DISABLED),
+  },
+  {
+    name: '507',
+    refusals: [503, 400],
+    inject: (exchange) => exchange.reply(507, 'response is too large'),
+  },
   { name: 'a defect', refusals: [500], inject: (exchange) => exchange.reply(400, NO_TABLE) },
 ];
 

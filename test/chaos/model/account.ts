@@ -6,7 +6,10 @@ export type Moment = number;
 
 const START = Date.UTC(2026, 2, 1);
 
-/** A timestamp as the API writes it: with three fraction digits, or six if the microseconds are not zero. */
+/**
+ * A timestamp as the API writes it: with three fraction digits, or six if the microseconds are not
+ * zero.
+ */
 export function timestampOf(moment: Moment): string {
   const rest = ((moment % 1000) + 1000) % 1000;
   const text = new Date(START + Math.floor(moment / 1000)).toISOString();

@@ -17,7 +17,9 @@ export function randomLimits(random: Random): KeyLimits {
     ['secret', () => randomSecret(random)],
   ] as const;
   const first = pick(random, members);
-  const given = members.filter((member) => member === first || random() < (member[0] === 'secret' ? 0.5 : 0.25));
+  const given = members.filter(
+    (member) => member === first || random() < (member[0] === 'secret' ? 0.5 : 0.25),
+  );
   return { v: 1, ...Object.fromEntries(given.map(([name, value]) => [name, value()])) };
 }
 
@@ -37,11 +39,22 @@ const MEMBER = /("(?:[^"\\]|\\.)*"): (?:"(?:[^"\\]|\\.)*"|[^,}]*)/g;
 
 /** @returns what a limited key sees of its account's data; the same object for each row */
 export function maskOf(limits: KeyLimits): (data: Data) => Data {
-  const { surveys, shortcodes, questions, without_questions: hidden = [], metadata, pageid, secret } = limits;
-  const isVisible = (key: string) => (metadata?.includes(key) ?? true) && !(pageid === false && key === 'pageid');
+  const {
+    surveys,
+    shortcodes,
+    questions,
+    without_questions: hidden = [],
+    metadata,
+    pageid,
+    secret,
+  } = limits;
+  const isVisible = (key: string) =>
+    (metadata?.includes(key) ?? true) && !(pageid === false && key === 'pageid');
   const mask = (row: Response): Response => {
     const members = Array.from((row.metadata ?? '').matchAll(MEMBER));
-    const kept = members.filter(([, name = '']) => isVisible(JSON.parse(name) as string)).map(([member]) => member);
+    const kept = members
+      .filter(([, name = '']) => isVisible(JSON.parse(name) as string))
+      .map(([member]) => member);
     return {
       ...row,
       metadata: row.metadata === null ? null : `{${kept.join(', ')}}`,
@@ -53,7 +66,8 @@ export function maskOf(limits: KeyLimits): (data: Data) => Data {
   const masked = new WeakMap<Response, Response>();
   return ({ forms, responses }) => {
     const visible = forms.filter(
-      ({ survey, shortcode }) => (surveys?.includes(survey) ?? true) && (shortcodes?.includes(shortcode) ?? true),
+      ({ survey, shortcode }) =>
+        (surveys?.includes(survey) ?? true) && (shortcodes?.includes(shortcode) ?? true),
     );
     const ids = new Set(visible.map(({ id }) => id));
     const rows = responses.filter(

@@ -4,12 +4,25 @@ import { insertResponses, sql, storeKey } from '../../support/data.ts';
 import { type Random, below, pick } from '../../support/random.ts';
 import { Account, type Data, type FormVersion, timestampOf } from './account.ts';
 import { maskOf, randomLimits } from './limits.ts';
-import { SIZED, SURVEYS, randomForm, randomResponses, randomUuid, sizedSurvey } from './random-data.ts';
+import {
+  SIZED,
+  SURVEYS,
+  randomForm,
+  randomResponses,
+  randomUuid,
+  sizedSurvey,
+} from './random-data.ts';
 
-/** Of an account, without and with limits. Those without may have four exports at a time together, and so may the others. */
+/**
+ * Of an account, without and with limits. Those without may have four exports at a time together,
+ * and so may the others.
+ */
 const KEYS = 2;
 
-/** All accounts and their data, here and in the database. The first two have the same large surveys, the last has none. */
+/**
+ * All accounts and their data, here and in the database. The first two have the same large surveys,
+ * the last has none.
+ */
 export class World {
   readonly accounts: readonly Account[];
   /** Survey names that have been in use. */
@@ -42,7 +55,11 @@ export class World {
     return this.accounts.map(({ keys, data }) => ({ data: this.seenBy(pick(random, keys), data) }));
   }
 
-  issueKey(account: Account, expires: Date | null = null, limits: KeyLimits | null = null): Promise<string> {
+  issueKey(
+    account: Account,
+    expires: Date | null = null,
+    limits: KeyLimits | null = null,
+  ): Promise<string> {
     return this.alone(async () => {
       const key = limits ? generateLimitedApiKey() : generateApiKey();
       if (limits) this.#masks.set(key, maskOf(limits));
@@ -55,10 +72,14 @@ export class World {
     for (const [i, account] of this.accounts.entries()) {
       await sql('insert into users (id, email) values ($1, $2)', [account.id, account.email]);
       for (let key = 0; key < KEYS; key++) account.keys.push(await this.issueKey(account));
-      for (let key = 0; key < KEYS; key++) account.keys.push(await this.issueKey(account, null, randomLimits(random)));
-      for (const survey of i < 2 ? SIZED : []) await add(account, sizedSurvey(random, account, survey));
+      for (let key = 0; key < KEYS; key++)
+        account.keys.push(await this.issueKey(account, null, randomLimits(random)));
+      for (const survey of i < 2 ? SIZED : [])
+        await add(account, sizedSurvey(random, account, survey));
       for (const survey of i < 3 ? SURVEYS : []) {
-        const forms = Array.from({ length: 1 + below(random, 4) }, () => randomForm(random, account, survey));
+        const forms = Array.from({ length: 1 + below(random, 4) }, () =>
+          randomForm(random, account, survey),
+        );
         // One in five has no responses yet.
         const rows = pick(random, [0, 5, 20, 40, 60]);
         await add(account, { forms, responses: randomResponses(random, account, forms, rows) });
@@ -69,7 +90,10 @@ export class World {
 }
 
 /** Adds rows. */
-export async function add(account: Account, { forms = [], responses = [] }: Partial<Data>): Promise<void> {
+export async function add(
+  account: Account,
+  { forms = [], responses = [] }: Partial<Data>,
+): Promise<void> {
   const { data } = account;
   const next = { forms: [...data.forms, ...forms], responses: [...data.responses, ...responses] };
   await account.write(next, async () => {
@@ -90,5 +114,11 @@ const insertForms = ({ id, marker }: Account, forms: readonly FormVersion[]) =>
      )
      insert into survey_settings (surveyid, timeouts, off_time)
      select id, timeouts::jsonb, closes from form where timeouts is not null or closes is not null`,
-    [id, marker, JSON.stringify(forms.map((form) => Object.assign({}, form, { created: timestampOf(form.created) })))],
+    [
+      id,
+      marker,
+      JSON.stringify(
+        forms.map((form) => Object.assign({}, form, { created: timestampOf(form.created) })),
+      ),
+    ],
   );

@@ -12,7 +12,12 @@ type Write = (random: Random, account: Account, world: World) => Promise<void>;
 const someSurvey = (random: Random, forms: readonly FormVersion[]) => pick(random, forms).survey;
 
 const IS_RESPONSE = 'surveyid = $1 and timestamp = $2 and userid = $3 and question_ref = $4';
-const keyOf = ({ surveyid, timestamp, userid, question_ref }: Response) => [surveyid, timestamp, userid, question_ref];
+const keyOf = ({ surveyid, timestamp, userid, question_ref }: Response) => [
+  surveyid,
+  timestamp,
+  userid,
+  question_ref,
+];
 
 /** Changes form versions. */
 async function update(account: Account, changed: readonly FormVersion[]): Promise<void> {
@@ -40,7 +45,10 @@ export const writes: Readonly<Record<string, Write>> = {
     const old = pick(random, responses);
     const edited = { ...old, response: randomAnswer(random, account, old.question_ref) };
     await account.write({ responses: responses.map((row) => (row === old ? edited : row)) }, () =>
-      sql(`update responses set response = $5 where ${IS_RESPONSE}`, [...keyOf(old), edited.response]),
+      sql(`update responses set response = $5 where ${IS_RESPONSE}`, [
+        ...keyOf(old),
+        edited.response,
+      ]),
     );
   },
 
@@ -59,10 +67,15 @@ export const writes: Readonly<Record<string, Write>> = {
 
   async 'rename a form'(random, account) {
     const form = pick(random, account.data.forms);
-    await update(account, [{ ...form, shortcode: pick(random, SHORTCODES), title: `${form.title}!` }]);
+    await update(account, [
+      { ...form, shortcode: pick(random, SHORTCODES), title: `${form.title}!` },
+    ]);
   },
 
-  /** To a name that is special in a header, a URL, a file system, SQL or JSON; or to any; or merges two surveys. */
+  /**
+   * To a name that is special in a header, a URL, a file system, SQL or JSON; or to any; or merges
+   * two surveys.
+   */
   async 'rename a survey'(random, account, { names }) {
     const { forms } = account.data;
     // Requests find the large ones by name.
@@ -72,7 +85,9 @@ export const writes: Readonly<Record<string, Write>> = {
     );
     const any = `${awkwardText(random)}${below(random, 1000)}`;
     const survey = pick(random, [pick(random, SPECIAL_NAMES), any, pick(random, names)]);
-    const renamed = forms.filter((form) => form.survey === old).map((form) => Object.assign({}, form, { survey }));
+    const renamed = forms
+      .filter((form) => form.survey === old)
+      .map((form) => Object.assign({}, form, { survey }));
     await update(account, renamed);
     if (!names.includes(survey)) names.push(survey);
   },

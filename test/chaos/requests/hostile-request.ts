@@ -6,8 +6,23 @@ import { PATHS } from './request.ts';
 const CURSOR = Buffer.from('2026-03-01T00:00:00Z,,').toString('base64url');
 /** Parameters with valid values, so that a request can be wrong in one only. */
 const VALID = [
-  ...['pageSize=2', 'count=true', 'since=2026-03-01', 'until=2027-01-01T00:00:00Z', 'userid=user', `after=${CURSOR}`],
-  ...['shortcode=f0', 'question_ref=q0', 'layout=wide', 'bom=true', 'safe=true', 'format=csv', 'columns=question'],
+  ...[
+    'pageSize=2',
+    'count=true',
+    'since=2026-03-01',
+    'until=2027-01-01T00:00:00Z',
+    'userid=user',
+    `after=${CURSOR}`,
+  ],
+  ...[
+    'shortcode=f0',
+    'question_ref=q0',
+    'layout=wide',
+    'bom=true',
+    'safe=true',
+    'format=csv',
+    'columns=question',
+  ],
   ...[
     'order=desc',
     'timezone=Africa/Nairobi',
@@ -16,51 +31,152 @@ const VALID = [
     'repeats=first',
     'value=translated_label',
   ],
-  ...['require_metadata=ad_id', 'require_question=q0', 'arm=seed_2', 'timing=true', 'numbers=true', 'omit=metadata'],
+  ...[
+    'require_metadata=ad_id',
+    'require_question=q0',
+    'arm=seed_2',
+    'timing=true',
+    'numbers=true',
+    'omit=metadata',
+  ],
   ...['missing=404', 'top=3', 'column=f0.q0', 'codebook=true', 'survey=fuzzed'],
 ];
 const NAMES = VALID.map((pair) => pair.replace(/=.*/, ''));
-const UNKNOWN_NAMES = ['__proto__', 'constructor', 'survey%5B%5D', 'Survey', '%', '%00', '', 'x'.repeat(5000)];
+const UNKNOWN_NAMES = [
+  '__proto__',
+  'constructor',
+  'survey%5B%5D',
+  'Survey',
+  '%',
+  '%00',
+  '',
+  'x'.repeat(5000),
+];
 const ODD_QUERIES = ['&&&=', 'survey', '=fuzzed', 'survey=fuzzed;pageSize=1', '#survey=fuzzed', ''];
 const ODD_PATHS = [
-  ...['/', '//', '/api/v1', '/api//v1//surveys', '/api/v1/surveys/', '/api/v1/../v1/surveys', '/%2e%2e/api/v1/surveys'],
-  ...['/api%2fv1%2fsurveys', '/api/v1/responses%2fcsv', '/api/v1%2fresponses', '/api/v1/%00', '/api/v1/%ff', '/%'],
-  ...['/%0d%0a', '/healthz', '/openapi.json', '/docs', '/docs/..%2fx', '/docs/%00', '/__proto__', '/constructor'],
-  ...['/;/a:b', '/:path', '*', '\\', 'surveys', '', 'http://', 'http://other.example/api/v1/surveys'],
+  ...[
+    '/',
+    '//',
+    '/api/v1',
+    '/api//v1//surveys',
+    '/api/v1/surveys/',
+    '/api/v1/../v1/surveys',
+    '/%2e%2e/api/v1/surveys',
+  ],
+  ...[
+    '/api%2fv1%2fsurveys',
+    '/api/v1/responses%2fcsv',
+    '/api/v1%2fresponses',
+    '/api/v1/%00',
+    '/api/v1/%ff',
+    '/%',
+  ],
+  ...[
+    '/%0d%0a',
+    '/healthz',
+    '/openapi.json',
+    '/docs',
+    '/docs/..%2fx',
+    '/docs/%00',
+    '/__proto__',
+    '/constructor',
+  ],
+  ...[
+    '/;/a:b',
+    '/:path',
+    '*',
+    '\\',
+    'surveys',
+    '',
+    'http://',
+    'http://other.example/api/v1/surveys',
+  ],
   `/${'x/'.repeat(9000)}`,
 ];
 
 const HEADER_NAMES = [
-  ...['Accept', 'Accept-Encoding', 'Access-Control-Request-Headers', 'CF-Connecting-IP', 'Content-Type', 'Cookie'],
-  ...['If-None-Match', 'Origin', 'Prefer', 'Range', 'Upgrade', 'X-A', 'X-Forwarded-For', 'X-Request-Id'],
+  ...[
+    'Accept',
+    'Accept-Encoding',
+    'Access-Control-Request-Headers',
+    'CF-Connecting-IP',
+    'Content-Type',
+    'Cookie',
+  ],
+  ...[
+    'If-None-Match',
+    'Origin',
+    'Prefer',
+    'Range',
+    'Upgrade',
+    'X-A',
+    'X-Forwarded-For',
+    'X-Request-Id',
+  ],
 ];
 const HEADERS = [
-  ...['If-None-Match: *', 'If-None-Match: W/"', `If-None-Match: ${'"a",'.repeat(3000)}`, 'Range: bytes=5-1'],
-  ...['Accept-Encoding: gzip', 'Accept-Encoding: gzip;q=1e9, *;q=', 'Accept-Encoding: br;;,,', 'Origin: null'],
+  ...[
+    'If-None-Match: *',
+    'If-None-Match: W/"',
+    `If-None-Match: ${'"a",'.repeat(3000)}`,
+    'Range: bytes=5-1',
+  ],
+  ...[
+    'Accept-Encoding: gzip',
+    'Accept-Encoding: gzip;q=1e9, *;q=',
+    'Accept-Encoding: br;;,,',
+    'Origin: null',
+  ],
   ...['Content-Length: 0', 'Upgrade: websocket', 'CF-Connecting-IP: :::::'],
-  ...['Access-Control-Request-Method: DELETE', 'Connection: Authorization', 'X-HTTP-Method-Override: DELETE'],
+  ...[
+    'Access-Control-Request-Method: DELETE',
+    'Connection: Authorization',
+    'X-HTTP-Method-Override: DELETE',
+  ],
   ...['Expect: 100-continue', `X-Huge: ${'h'.repeat(20_000)}`, 'Prefer: handling=strict'],
 ];
 const VALID_KEY = 'Authorization: Bearer KEY';
 const KEYS = [
   '',
   'Authorization: Basic KEY',
-  ...['KEY', ':', '\xff:\xfe', `a:${'b'.repeat(5000)}`].map((user) => `Authorization: Basic ${btoa(user)}`),
+  ...['KEY', ':', '\xff:\xfe', `a:${'b'.repeat(5000)}`].map(
+    (user) => `Authorization: Basic ${btoa(user)}`,
+  ),
   `${VALID_KEY}\r\n${VALID_KEY}`,
   'Authorization: Bearer OTHER',
   'Authorization: bearer  KEY ',
 ];
 /** Without CONNECT, which workerd refuses for a Worker without `connect()`. */
-const METHODS = ['HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'get', 'FOO', 'PRI', ''];
-const BODIES = ['Content-Length: 3\r\n\r\nabc', 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'];
+const METHODS = [
+  'HEAD',
+  'OPTIONS',
+  'POST',
+  'PUT',
+  'DELETE',
+  'PATCH',
+  'TRACE',
+  'PROPFIND',
+  'get',
+  'FOO',
+  'PRI',
+  '',
+];
+const BODIES = [
+  'Content-Length: 3\r\n\r\nabc',
+  'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+];
 
 const noise = (random: Random) =>
-  String.fromCharCode(...Array.from({ length: below(random, 60) }, () => 0x20 + below(random, 0xe0)));
+  String.fromCharCode(
+    ...Array.from({ length: below(random, 60) }, () => 0x20 + below(random, 0xe0)),
+  );
 
 /** Parameters of which one is wrong, often `after`, which is the most complex. */
 function nearlyValid(random: Random): string {
   const wrong = random() < 0.33 ? 'after' : pick(random, NAMES);
-  const valid = Array.from({ length: below(random, 4) }, () => pick(random, VALID)).concat('survey=fuzzed');
+  const valid = Array.from({ length: below(random, 4) }, () => pick(random, VALID)).concat(
+    'survey=fuzzed',
+  );
   const others = [...new Set(valid)].filter((pair) => !pair.startsWith(`${wrong}=`));
   return [...others, `${wrong}=${hostileValue(random, wrong)}`].join('&');
 }
@@ -69,17 +185,26 @@ function oddQuery(random: Random): string {
   const name = pick(random, NAMES);
   const repeated = Array.from({ length: 1000 }, (_, i) => `&${name}=${i}`).join('');
   const unknown = `&${pick(random, UNKNOWN_NAMES)}=${hostileValue(random)}`;
-  return pick(random, [`survey=fuzzed${pick(random, [repeated, unknown])}`, pick(random, ODD_QUERIES)]);
+  return pick(random, [
+    `survey=fuzzed${pick(random, [repeated, unknown])}`,
+    pick(random, ODD_QUERIES),
+  ]);
 }
 
 /** A request in which one parameter is wrong; in half of the cases, any other part may be, too. */
 export function hostileRequest(random: Random): RawRequest {
   const share = pick(random, [0, 0.1]);
   /** The usual part, or one of several others. */
-  const mostly = (usual: string, ...others: string[]) => (random() < share ? pick(random, others) : usual);
-  const header = () => pick(random, [`${pick(random, HEADER_NAMES)}: ${noise(random)}`, pick(random, HEADERS)]);
+  const mostly = (usual: string, ...others: string[]) =>
+    random() < share ? pick(random, others) : usual;
+  const header = () =>
+    pick(random, [`${pick(random, HEADER_NAMES)}: ${noise(random)}`, pick(random, HEADERS)]);
   const endpoint = `/api/v1${pick(random, PATHS)}`;
-  const path = mostly(endpoint, pick(random, ODD_PATHS), `/api/v1/responses/${hostileValue(random)}`);
+  const path = mostly(
+    endpoint,
+    pick(random, ODD_PATHS),
+    `/api/v1/responses/${hostileValue(random)}`,
+  );
   const key = mostly(VALID_KEY, pick(random, KEYS), `Authorization: Bearer ${noise(random)}`);
   const headers = Array.from({ length: share > 0 ? below(random, 4) : 0 }, header);
   return {

@@ -12,7 +12,10 @@ interface Instant {
 }
 
 type Value = (random: Random, row: Response & { readonly shortcode: string }) => unknown;
-/** Random values, all of them valid, but for a column that the table may not have. The row is a response that they can name. */
+/**
+ * Random values, all of them valid, but for a column that the table may not have. The row is a
+ * response that they can name.
+ */
 const VALUES = {
   since: (random, { at }) => instant(random, at),
   until: (random, { at }) => instant(random, at),
@@ -20,7 +23,10 @@ const VALUES = {
   shortcode: (random) => few(random, 'f0', [...SHORTCODES, 'F1', 'f']),
   question_ref: (random, { question_ref }) => few(random, question_ref, [...QUESTIONS, 'Q1', 'q']),
   // In the older format, a `userid` cannot contain a comma.
-  after: (random, response): After => ({ response, older: random() < 0.3 && !response.userid.includes(',') }),
+  after: (random, response): After => ({
+    response,
+    older: random() < 0.3 && !response.userid.includes(','),
+  }),
   pageSize: (random) => pick<number>(random, [1, 2, 3, 5, 8, 25, 100, 100, 350, 350, 1000, 10_000]),
   order: (random) => pick(random, ['asc', 'desc'] as const),
   count: () => true,
@@ -35,15 +41,21 @@ const VALUES = {
   arm: () => ARMS,
   timing: () => true,
   omit: (random) =>
-    pick(random, [['question_text', 'metadata'], ['timestamp'], ['surveyid', 'userid', 'question_ref']]),
+    pick(random, [
+      ['question_text', 'metadata'],
+      ['timestamp'],
+      ['surveyid', 'userid', 'question_ref'],
+    ]),
   missing: () => '404' as const,
   numbers: () => true,
-  column: (random, { shortcode, question_ref }) => few(random, `${shortcode}.${question_ref}`, [question_ref]),
+  column: (random, { shortcode, question_ref }) =>
+    few(random, `${shortcode}.${question_ref}`, [question_ref]),
   top: (random) => pick(random, [1, 2, 3, 1000]),
   columns: (random) => pick(random, ['form_question', 'question'] as const),
   format: (random) => pick(random, ['json', 'csv'] as const),
   interval: (random) => pick(random, ['day', 'hour', 'month'] as const),
-  timezone: (random) => pick(random, ['Africa/Nairobi', 'America/New_York', 'Asia/Kathmandu', 'CET']),
+  timezone: (random) =>
+    pick(random, ['Africa/Nairobi', 'America/New_York', 'Asia/Kathmandu', 'CET']),
 } satisfies Readonly<Record<string, Value>>;
 
 interface After {
@@ -52,7 +64,10 @@ interface After {
 }
 
 /** The parameters of a request. An endpoint ignores those that it does not know. */
-export type Parameters = { readonly survey: string; readonly layout?: 'long' | 'wide' | undefined } & {
+export type Parameters = {
+  readonly survey: string;
+  readonly layout?: 'long' | 'wide' | undefined;
+} & {
   readonly [Name in keyof typeof VALUES]?: ReturnType<(typeof VALUES)[Name]> | undefined;
 };
 
@@ -97,7 +112,8 @@ export function randomParameters(
       return shortcode === undefined ? [] : [{ ...row, shortcode }];
     });
   });
-  const missing = path.startsWith('/responses') && random() < 0.5 ? ({ missing: '404' } as const) : {};
+  const missing =
+    path.startsWith('/responses') && random() < 0.5 ? ({ missing: '404' } as const) : {};
   if (!names || rows.length === 0) return { survey, ...missing };
   const filters = random() < 0.5 ? FILTERS.filter(() => random() < 0.35) : [];
   const others = names.filter((name) => random() < (name === 'column' ? 0.2 : 0.6));
@@ -105,8 +121,15 @@ export function randomParameters(
     name,
     VALUES[name as keyof typeof VALUES]?.(random, pick(random, rows)),
   ]);
-  const count = isWide && path === '/responses/csv' && random() < 0.05 ? { count: true } : {}; // is refused
-  return { survey, ...missing, ...(isWide ? { layout: 'wide' } : {}), ...Object.fromEntries(given), ...count };
+  // is refused
+  const count = isWide && path === '/responses/csv' && random() < 0.05 ? { count: true } : {};
+  return {
+    survey,
+    ...missing,
+    ...(isWide ? { layout: 'wide' } : {}),
+    ...Object.fromEntries(given),
+    ...count,
+  };
 }
 
 const few = (random: Random, own: string, others: readonly string[]) =>

@@ -22,11 +22,21 @@ export interface Received {
 /** Longer than every retry. A response that takes longer is taken for one without an end. */
 const MAX_SECONDS = 120;
 
-/** Sends a request and reads its response. @param address after the API's base path @throws Error if there is none, or it has no end */
-export async function send(address: string, { slowMs = 0, isBasic, headers, ...opening }: Sending): Promise<Received> {
+/**
+ * Sends a request and reads its response. @param address after the API's base path @throws Error if
+ * there is none, or it has no end
+ */
+export async function send(
+  address: string,
+  { slowMs = 0, isBasic, headers, ...opening }: Sending,
+): Promise<Received> {
   const signal = AbortSignal.timeout(1000 * MAX_SECONDS);
   const credentials = isBasic ? { Authorization: `Basic ${btoa(`user:${opening.key}`)}` } : {};
-  const response = await open(address, { ...opening, headers: { ...credentials, ...headers }, signal });
+  const response = await open(address, {
+    ...opening,
+    headers: { ...credentials, ...headers },
+    signal,
+  });
   const slowUntil = Date.now() + slowMs;
   response.on('data', () => {
     if (Date.now() > slowUntil) return;
@@ -35,7 +45,8 @@ export async function send(address: string, { slowMs = 0, isBasic, headers, ...o
   });
   const { complete, bytes } = await readExport(response);
   if (signal.aborted) throw new Error(`no end within ${MAX_SECONDS} s`);
-  const isCompressed = response.headers['content-encoding'] === 'gzip' && bytes.length > 0; // not that of a HEAD or a 304
+  // not that of a HEAD or a 304
+  const isCompressed = response.headers['content-encoding'] === 'gzip' && bytes.length > 0;
   return {
     status: response.statusCode ?? 0,
     headers: headersOf(response),

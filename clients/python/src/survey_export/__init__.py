@@ -9,8 +9,26 @@ Example:
 from importlib.metadata import version
 
 from ._client import Client, Survey
-from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError, TransferError
-from ._models import Change, Changes, Choice, Day, Form, FormVersion, Key, Question, Summary, SurveyInfo
+from ._errors import (
+    MirrorChangingError,
+    MirrorError,
+    NoResponsesError,
+    ServiceError,
+    SurveyExportError,
+    TransferError,
+)
+from ._models import (
+    Change,
+    Changes,
+    Choice,
+    Day,
+    Form,
+    FormVersion,
+    Key,
+    Question,
+    Summary,
+    SurveyInfo,
+)
 from ._records import PRIMARY_KEY, RESPONSE_COLUMNS
 
 __all__ = [

@@ -68,10 +68,15 @@ def _add_version(folder: Path, responses: Path) -> list[Path]:
 
 def _compare(versions: list[Path]) -> Iterator[Change]:
     """Yield what differs between the versions of a file, which a version can lack. The last one is the present one."""
-    files = [versions[0], *(file for before, file in itertools.pairwise(versions) if not _are_equal(before, file))]
+    files = [
+        versions[0],
+        *(file for before, file in itertools.pairwise(versions) if not _are_equal(before, file)),
+    ]
     if len(files) == 1:
         return
-    records = heapq.merge(*itertools.starmap(_records, enumerate(files)), key=lambda record: record[0][0])
+    records = heapq.merge(
+        *itertools.starmap(_records, enumerate(files)), key=lambda record: record[0][0]
+    )
     for _, at_one_time in itertools.groupby(records, lambda record: record[0][0]):
         found: dict[Key, dict[int, bytes]] = {}
         for key, version, record in at_one_time:
@@ -79,8 +84,17 @@ def _compare(versions: list[Path]) -> Iterator[Change]:
         for of_versions in found.values():
             if len(of_versions) < len(files) or len({*of_versions.values()}) > 1:
                 last = max(of_versions)
-                kind = "deleted" if last < len(files) - 1 else "updated" if 0 in of_versions else "inserted"
-                texts = [None if (text := value(cell)) is None else text.decode() for cell in cells(of_versions[last])]
+                kind = (
+                    "deleted"
+                    if last < len(files) - 1
+                    else "updated"
+                    if 0 in of_versions
+                    else "inserted"
+                )
+                texts = [
+                    None if (text := value(cell)) is None else text.decode()
+                    for cell in cells(of_versions[last])
+                ]
                 row = dict(zip(RESPONSE_COLUMNS, texts, strict=True))
                 yield Change(kind, tuple(row[name] or "" for name in PRIMARY_KEY), row)
 

@@ -79,7 +79,8 @@ def main(arguments: list[str] | None = None) -> int:
     except SurveyExportError as error:
         return _failed(f"{error} (request {error.request_id})" if error.request_id else str(error))
     except (OSError, UnicodeError) as error:
-        # If stdout is full, what it still holds would fail again when Python exits, with status 120.
+        # If stdout is full, what it still holds would fail again when Python exits, with status
+        # 120.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # as in `survey-export surveys | head`
             return 0
@@ -95,18 +96,30 @@ def _failed(reason: str, status: int = 1) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)  # before and after the name of a command
-    everywhere.add_argument("--url", help="where the service is; by default the environment variable SURVEY_EXPORT_URL")
-    everywhere.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
-    everywhere.add_argument("--version", action="version", version=f"survey-export {version('survey-export')}")
+    everywhere = _Parser(
+        add_help=False, argument_default=argparse.SUPPRESS
+    )  # before and after the name of a command
+    everywhere.add_argument(
+        "--url", help="where the service is; by default the environment variable SURVEY_EXPORT_URL"
+    )
+    everywhere.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="print JSON"
+    )
+    everywhere.add_argument(
+        "--version", action="version", version=f"survey-export {version('survey-export')}"
+    )
     parser = _Parser(
         prog="survey-export",
         description="Downloads survey responses. Your API key is read from the environment variable SURVEY_EXPORT_KEY.",
         parents=[everywhere],
     )
-    commands = parser.add_subparsers(required=True, metavar="surveys | download | mirror | codebook | answers")
+    commands = parser.add_subparsers(
+        required=True, metavar="surveys | download | mirror | codebook | answers"
+    )
 
-    def add(name: str, run: Callable[..., _Output], about: str, *names: str, **parameters: str) -> Any:
+    def add(
+        name: str, run: Callable[..., _Output], about: str, *names: str, **parameters: str
+    ) -> Any:
         command = commands.add_parser(name, help=about, description=about, parents=[everywhere])
         for argument in names:
             command.add_argument(argument, help=_ARGUMENTS[argument])
@@ -116,11 +129,30 @@ def _parser() -> argparse.ArgumentParser:
         return command
 
     add("surveys", _surveys, "list the surveys of your account")
-    add("download", _download, "download responses into a file", "survey", "file", **_FILTERS, **_FORMATS)
-    command = add("mirror", _mirror, "bring a copy of a survey up to date", "survey", "folder", **_FILTERS)
-    command.add_argument("--interval", choices=["day", "hour", "month"], default="day", help="default: day")
+    add(
+        "download",
+        _download,
+        "download responses into a file",
+        "survey",
+        "file",
+        **_FILTERS,
+        **_FORMATS,
+    )
+    command = add(
+        "mirror", _mirror, "bring a copy of a survey up to date", "survey", "folder", **_FILTERS
+    )
+    command.add_argument(
+        "--interval", choices=["day", "hour", "month"], default="day", help="default: day"
+    )
     add("codebook", _codebook, "list the questions of a survey", "survey", **_FILTERS)
-    add("answers", _answers, "list how many records have each answer", "survey", **_FILTERS, **_ANSWERS)
+    add(
+        "answers",
+        _answers,
+        "list how many records have each answer",
+        "survey",
+        **_FILTERS,
+        **_ANSWERS,
+    )
     return parser
 
 
@@ -131,14 +163,18 @@ def _parameters(options: argparse.Namespace) -> dict[str, Parameter]:
 
 def _surveys(client: Client, _: argparse.Namespace) -> _Output:
     surveys = client.surveys()
-    lines = ["\t".join([survey.name, *(form.shortcode for form in survey.forms)]) for survey in surveys]
+    lines = [
+        "\t".join([survey.name, *(form.shortcode for form in survey.forms)]) for survey in surveys
+    ]
     return [asdict(survey) for survey in surveys], lines
 
 
 def _download(client: Client, options: argparse.Namespace) -> _Output:
     with TemporaryDirectory() if options.file == "-" else nullcontext() as folder:
         path = Path(folder, "responses.csv") if folder else Path(options.file)
-        records = client.survey(options.survey).download(path, progress=None, **_parameters(options))
+        records = client.survey(options.survey).download(
+            path, progress=None, **_parameters(options)
+        )
         if folder:
             with path.open("rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
@@ -148,18 +184,25 @@ def _download(client: Client, options: argparse.Namespace) -> _Output:
 
 
 def _mirror(client: Client, options: argparse.Namespace) -> _Output:
-    changes = client.survey(options.survey).mirror(options.folder, options.interval, **_parameters(options))
+    changes = client.survey(options.survey).mirror(
+        options.folder, options.interval, **_parameters(options)
+    )
     counts = [f"{len(starts)} {kind}" for kind, starts in asdict(changes).items()]
     return asdict(changes), [f"{options.folder}: {', '.join(counts)}"]
 
 
 def _codebook(client: Client, options: argparse.Namespace) -> _Output:
     questions = client.survey(options.survey).codebook(**_parameters(options))
-    lines = [f"{entry.column}\t{entry.responses}\t{' '.join(entry.question_text.split())}" for entry in questions]
+    lines = [
+        f"{entry.column}\t{entry.responses}\t{' '.join(entry.question_text.split())}"
+        for entry in questions
+    ]
     return [asdict(question) for question in questions], lines
 
 
 def _answers(client: Client, options: argparse.Namespace) -> _Output:
     rows = answer_rows(client._http, {"survey": options.survey, **_parameters(options)})
     texts = ["(others)" if row["value"] is None else " ".join(row["value"].split()) for row in rows]
-    return rows, [f"{row['column']}\t{row['records']}\t{text}" for row, text in zip(rows, texts, strict=True)]
+    return rows, [
+        f"{row['column']}\t{row['records']}\t{text}" for row, text in zip(rows, texts, strict=True)
+    ]

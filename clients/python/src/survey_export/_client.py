@@ -14,7 +14,19 @@ from ._frame import answers, frame
 from ._http import Http
 from ._labels import save_spss, save_stata
 from ._mirror import mirror
-from ._models import Change, Changes, Key, Question, Summary, SurveyInfo, codebook, key, loads, summary, surveys
+from ._models import (
+    Change,
+    Changes,
+    Key,
+    Question,
+    Summary,
+    SurveyInfo,
+    codebook,
+    key,
+    loads,
+    summary,
+    surveys,
+)
 from ._parameters import Parameter, texts
 from ._records import NDJSON
 from ._transfer import Transfer
@@ -47,7 +59,9 @@ class Client:
     """
 
     def __init__(self, url: str | None = None, key: str | None = None) -> None:
-        self._http = Http(_setting("URL", url, "SURVEY_EXPORT_URL"), _setting("key", key, "SURVEY_EXPORT_KEY"))
+        self._http = Http(
+            _setting("URL", url, "SURVEY_EXPORT_URL"), _setting("key", key, "SURVEY_EXPORT_KEY")
+        )
 
     @property
     def url(self) -> str:
@@ -166,7 +180,9 @@ class Survey:
         """
         return self._http.json("/responses/summary", self._selection(parameters), summary)
 
-    def download(self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter) -> int:
+    def download(
+        self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter
+    ) -> int:
         """Download the responses into a file, which gets its name only when it is complete.
 
         The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, `.xlsx`, or `.dta` or `.sav`, as
@@ -199,7 +215,10 @@ class Survey:
             return write(self._http, Path(path), self._selection(parameters))
 
     def mirror(
-        self, folder: str | os.PathLike[str], interval: Literal["day", "hour", "month"] = "day", **filters: Parameter
+        self,
+        folder: str | os.PathLike[str],
+        interval: Literal["day", "hour", "month"] = "day",
+        **filters: Parameter,
     ) -> Changes:
         """Make a folder an exact copy of the survey, late, edited and deleted responses included.
 

@@ -40,7 +40,12 @@ def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> st
     """
     with cast(IO[bytes], gzip.open(path)) as file:
         return _digest(  # `ad_id` repeats a value of `metadata`
-            [*response[:_SURVEYID], shortcodes.get(response[_SURVEYID]), *response[_SURVEYID:-3], *response[-2:]]
+            [
+                *response[:_SURVEYID],
+                shortcodes.get(response[_SURVEYID]),
+                *response[_SURVEYID:-3],
+                *response[-2:],
+            ]
             for response in _records(file, RESPONSE_COLUMNS)
         )
 
@@ -53,7 +58,9 @@ def _records(file: IO[bytes], columns: list[str]) -> Iterator[list[bytes | None]
 def _digest(records: Iterable[list[bytes | None]]) -> str:
     first = last = 0
     for values in records:
-        text = b"".join([b"~" if value is None else b"%d:%b" % (len(value), value) for value in values])
+        text = b"".join(
+            [b"~" if value is None else b"%d:%b" % (len(value), value) for value in values]
+        )
         md5 = hashlib.md5(text, usedforsecurity=False).digest()
         first += int.from_bytes(md5[:8], "big")
         last += int.from_bytes(md5[8:], "big")

@@ -38,7 +38,9 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int
     compressed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if compressed else path.suffix
     if suffix not in (".csv", ".ndjson", ".xlsx") or (suffix == ".xlsx" and compressed):
-        raise ValueError("the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz, .xlsx, .dta or .sav")
+        raise ValueError(
+            "the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz, .xlsx, .dta or .sav"
+        )
     check_folder(path)
 
     found = http.json("/key", {}, key)
@@ -78,22 +80,34 @@ def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO
     return records
 
 
-def _fetch_counted(http: Http, suffix: str, is_wide: bool, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
+def _fetch_counted(
+    http: Http, suffix: str, is_wide: bool, parameters: Mapping[str, Parameter], file: IO[bytes]
+) -> int:
     """Write a file that has as many participants, or responses, as the service counts. Return its records."""
-    path, count = ("/responses/xlsx", count_workbook) if suffix == ".xlsx" else (CSV.path, count_csv)
+    path, count = (
+        ("/responses/xlsx", count_workbook) if suffix == ".xlsx" else (CSV.path, count_csv)
+    )
     selection = filters_of(parameters, "repeats", "require_metadata", "require_question")
     expected: list[int] = []
     for _ in range(ROUNDS):
         records, participants = fetch(http, path, parameters, file, count)
-        # While responses are stored, the file has a number between that of the last round and this one.
+        # While responses are stored, the file has a number between that of the last round and this
+        # one.
         if is_wide:
-            number, now = participants, http.json("/responses/summary", selection, summary).participants
+            number, now = (
+                participants,
+                http.json("/responses/summary", selection, summary).participants,
+            )
         else:
             number, now = records, count_responses(http, parameters)
         expected = [*expected[-1:], now]
         if min(expected) <= number <= max(expected):
             return records
-    found = f"{number:,} participants, and the summary {now:,}" if is_wide else f"{number} of {now} responses"
+    found = (
+        f"{number:,} participants, and the summary {now:,}"
+        if is_wide
+        else f"{number} of {now} responses"
+    )
     raise TransferError(f"the file has {found}", status=200)
 
 

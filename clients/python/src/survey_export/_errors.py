@@ -16,7 +16,12 @@ class SurveyExportError(Exception):
     _is_final = False  # whether another attempt would have the same result
 
     def __init__(
-        self, message: str, *, status: int | None = None, code: str | None = None, request_id: str | None = None
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        code: str | None = None,
+        request_id: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status

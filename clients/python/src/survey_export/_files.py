@@ -53,14 +53,19 @@ def open_locked(path: Path) -> Generator[IO[bytes] | None]:
 @contextmanager
 def open_gzip(path: Path) -> Generator[gzip.GzipFile]:
     """Create a gzip file without a name and a time in it, so that its bytes depend on its contents alone."""
-    with opened(path, "wb") as raw, gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as file:
+    with (
+        opened(path, "wb") as raw,
+        gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as file,
+    ):
         yield file
 
 
 def check_folder(path: Path) -> None:
     """Raise SurveyExportError if a file of this name cannot be written, since a folder is missing, or has the name."""
     if not path.parent.is_dir() or path.is_dir():
-        raise SurveyExportError(f"{path} is a folder" if path.is_dir() else f"there is no folder {path.parent}")
+        raise SurveyExportError(
+            f"{path} is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        )
 
 
 def put(new: Path, path: Path) -> None:

@@ -27,7 +27,8 @@ MOST_SHARED_TEXTS = 100_000
 def frame(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     """Implement `Survey.frame`."""
     responses = table(http, parameters)
-    # pandas copies and compares `attrs`, and writes them to Parquet as JSON, so they hold no objects of ours.
+    # pandas copies and compares `attrs`, and writes them to Parquet as JSON, so they hold no
+    # objects of ours.
     responses.attrs["codebook"] = [asdict(question) for question in codebook_of(http, parameters)]
     return responses
 
@@ -36,7 +37,9 @@ def answers(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame
     """Implement `Survey.answers`."""
     pandas = require("pandas")
     rows = answer_rows(http, parameters)
-    table = pandas.DataFrame(rows, columns=["column", "shortcode", "question_ref", "value", "records"])
+    table = pandas.DataFrame(
+        rows, columns=["column", "shortcode", "question_ref", "value", "records"]
+    )
     return table.astype(dict.fromkeys(table.columns[:-1], "string") | {"records": "Int64"})
 
 
@@ -61,7 +64,9 @@ def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     for name in {"after", "bom"} & parameters.keys():
         raise ValueError(f"{name} is for files, not for data frames")
     columns: list[list[str | None]] = []
-    shared: dict[bytes, str | None] = {}  # equal cells share one text, which saves most of the memory
+    shared: dict[
+        bytes, str | None
+    ] = {}  # equal cells share one text, which saves most of the memory
     with TemporaryDirectory() as folder, opened(Path(folder, "responses.csv"), "w+b") as file:
         with http.line.used():
             write(http, ".csv", parameters, file)

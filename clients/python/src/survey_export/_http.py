@@ -45,11 +45,20 @@ class Http:
         try:
             parts = httpx.URL(url)
             self._client = httpx.Client(headers=headers, timeout=TIMEOUT)
-        except (httpx.InvalidURL, ImportError) as error:  # the latter is of a package that httpx needs for the proxy
-            raise ValueError(f"the URL of the service, or of a proxy, is not valid: {error}") from None
-        is_address = parts.scheme in ("http", "https") and parts.host and 0 < (parts.port or 443) < 2**16
+        except (
+            httpx.InvalidURL,
+            ImportError,
+        ) as error:  # the latter is of a package that httpx needs for the proxy
+            raise ValueError(
+                f"the URL of the service, or of a proxy, is not valid: {error}"
+            ) from None
+        is_address = (
+            parts.scheme in ("http", "https") and parts.host and 0 < (parts.port or 443) < 2**16
+        )
         if not is_address or parts.userinfo or "?" in url or "#" in url:
-            raise ValueError("the URL of the service must be https://…, without a user name, a query or a fragment")
+            raise ValueError(
+                "the URL of the service must be https://…, without a user name, a query or a fragment"
+            )
         self.url = url.rstrip("/").removesuffix("/api/v1")
         self.line = Line()
         self._is_reached = False
@@ -59,7 +68,10 @@ class Http:
 
     @contextmanager
     def open(
-        self, path: str, parameters: Mapping[str, Parameter], headers: Mapping[str, str] | None = None
+        self,
+        path: str,
+        parameters: Mapping[str, Parameter],
+        headers: Mapping[str, str] | None = None,
     ) -> Generator[httpx.Response]:
         """Yield the response, whose body has not been read. Its status is 2xx. Nothing is tried again."""
         url = f"{self.url}/api/v1{path}?{urlencode(query(parameters), quote_via=quote)}"
@@ -78,10 +90,17 @@ class Http:
             if response is None:
                 failure = TransferError(f"cannot reach {self.url}: {reason}")
                 # A wrong address stays wrong. One that was reached before may be reached again.
-                wrong = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.RemoteProtocolError)
+                wrong = (
+                    httpx.ConnectError,
+                    httpx.ConnectTimeout,
+                    httpx.ProxyError,
+                    httpx.RemoteProtocolError,
+                )
                 failure._is_final = isinstance(error, wrong) and not self._is_reached
                 raise failure from None
-            raise _failure(TransferError, f"the transfer of {path} broke: {reason}", response) from None
+            raise _failure(
+                TransferError, f"the transfer of {path} broke: {reason}", response
+            ) from None
 
     def use(
         self,
@@ -99,7 +118,9 @@ class Http:
             except (ServiceError, TransferError) as error:
                 retries.wait(error)
 
-    def json(self, path: str, parameters: Mapping[str, Parameter], read: Callable[[Any], Result]) -> Result:
+    def json(
+        self, path: str, parameters: Mapping[str, Parameter], read: Callable[[Any], Result]
+    ) -> Result:
         """Return what `read` makes of a response's JSON. See `parsed`."""
         return self.use(path, parameters, lambda response: parsed(response, read))
 
@@ -137,7 +158,11 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
         yield from response.iter_raw()
         return
     if encoding not in ("gzip", "x-gzip"):
-        raise _failure(TransferError, f"the transfer has an encoding that was not requested: {encoding}", response)
+        raise _failure(
+            TransferError,
+            f"the transfer has an encoding that was not requested: {encoding}",
+            response,
+        )
     decompressor = zlib.decompressobj(wbits=31)
     damage = "it ends early"
     try:
@@ -161,7 +186,9 @@ def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
     try:
         body = loads(b"".join(pieces(response)))
     except ValueError:
-        raise _failure(TransferError, "the transfer broke: what was received is no JSON", response) from None
+        raise _failure(
+            TransferError, "the transfer broke: what was received is no JSON", response
+        ) from None
     try:
         return read(body)
     except (LookupError, TypeError, ValueError, AttributeError):
@@ -182,7 +209,9 @@ def _service_error(response: httpx.Response) -> ServiceError:
     target = response.headers.get("Location") if 300 <= status < 400 else None
     if target:
         target = response.url.join(target).copy_with(query=None)
-        message = f"HTTP status {status}: {response.url.copy_with(query=None)} has moved to {target}"
+        message = (
+            f"HTTP status {status}: {response.url.copy_with(query=None)} has moved to {target}"
+        )
     default = f"HTTP status {status}, and no message of the service: check its URL"
     failure = _failure(kind, str(message or default), response)
     seconds = response.headers.get("Retry-After", "")

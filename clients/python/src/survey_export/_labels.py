@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-# https://www.stata.com/manuals/rlimits.pdf, in bytes: a str#, and the width of a dataset, which has 8 of a strL.
+# https://www.stata.com/manuals/rlimits.pdf, in bytes: a str#, and the width of a dataset, which has
+# 8 of a strL.
 STR_LIMIT, ROW_LIMIT = 2045, 1_048_576
 
 
@@ -50,19 +51,25 @@ def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> i
             letters = variable.answers.str.upper()
             if numbers and letters.dropna().isin([*numbers]).all():
                 columns[variable.name] = letters.map(numbers, na_action="ignore").astype("Int8")
-                value_labels[variable.name] = {numbers[letter]: label for letter, label in variable.choices.items()}
+                value_labels[variable.name] = {
+                    numbers[letter]: label for letter, label in variable.choices.items()
+                }
             else:
                 columns[variable.name] = variable.answers.fillna("").astype(object)
                 # pandas 2 counts characters where the limit is in bytes.
                 widths[variable.name] = max(map(bytes_of, [" ", *columns[variable.name]]))
-        is_too_wide = len(columns) + sum(min(width, STR_LIMIT) for width in widths.values()) > ROW_LIMIT
+        is_too_wide = (
+            len(columns) + sum(min(width, STR_LIMIT) for width in widths.values()) > ROW_LIMIT
+        )
         pandas.DataFrame(columns).to_stata(
             part,
             version=118,
             write_index=False,
             variable_labels={variable.name: variable.label for variable in variables},
             value_labels=value_labels,
-            convert_strl=[name for name, width in widths.items() if width > STR_LIMIT or is_too_wide],
+            convert_strl=[
+                name for name, width in widths.items() if width > STR_LIMIT or is_too_wide
+            ],
         )
     return len(variables[0].answers)
 
@@ -76,7 +83,11 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> in
         value_labels = {}
         for variable in variables:
             used = set(variable.answers)
-            small = {letter.lower(): label for letter, label in variable.choices.items() if letter.lower() in used}
+            small = {
+                letter.lower(): label
+                for letter, label in variable.choices.items()
+                if letter.lower() in used
+            }
             value_labels[variable.name] = {**variable.choices, **small}
         try:
             pyreadstat.write_sav(
@@ -123,10 +134,15 @@ def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> l
         pairs = set(zip(answers.dropna(), labels[column].dropna(), strict=True))
         if any(choices.get(answer.upper(), label) != label for answer, label in pairs):
             choices = {}
-            warnings.warn(f"{column} has no value labels: a letter stands for different choices.", stacklevel=4)
+            warnings.warn(
+                f"{column} has no value labels: a letter stands for different choices.",
+                stacklevel=4,
+            )
         limit = program.value_labels_limit(max(1, len(choices)))
         choices = {letter: cut_label(choice, limit, bytes_of) for letter, choice in choices.items()}
-        variables.append(Variable(name, cut_label(label, program.label_limit, program.size), choices, answers))
+        variables.append(
+            Variable(name, cut_label(label, program.label_limit, program.size), choices, answers)
+        )
     return variables
 
 
@@ -143,7 +159,8 @@ def load_consistently(
         codebook = codebook_of(http, parameters)
         selection = {**parameters, "layout": "wide"}
         if codebook:
-            # Responses that arrive from now on are left out. Times have at most six digits after the second.
+            # Responses that arrive from now on are left out. Times have at most six digits after
+            # the second.
             newest = max(question.last.removesuffix("Z") for question in codebook)
             selection["until"] = f"{newest.ljust(len('2026-03-01T00:03:43.770047'), '0')}1Z"
         answers = labels = table(http, selection)
@@ -152,7 +169,9 @@ def load_consistently(
         has_columns = {question.column for question in codebook} <= {*answers.columns}
         if has_columns and answers.isna().equals(labels.isna()):
             return answers, labels, codebook
-    raise SurveyExportError("The survey's responses were edited during the download, five times: try again later.")
+    raise SurveyExportError(
+        "The survey's responses were edited during the download, five times: try again later."
+    )
 
 
 def check_texts(answers: pandas.Series[Any], userids: pandas.Series[Any], program: Program) -> None:

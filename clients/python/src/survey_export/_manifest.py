@@ -82,14 +82,18 @@ class Manifest:
             stored = json.loads(path.read_bytes())
             if stored.pop("manifest") != _FORMAT:
                 raise MirrorError(f"{path} was written by another version of survey-export")
-            files = {name: from_json(FileRecord, record) for name, record in stored.pop("files").items()}
+            files = {
+                name: from_json(FileRecord, record) for name, record in stored.pop("files").items()
+            }
             if not all(map(_NAME.fullmatch, files)):
                 raise ValueError("a name that leads out of the folder")
             return cls(**stored, files=files)
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, LookupError, AttributeError):
-            raise MirrorError(f"{path} is damaged: delete the folder, and the next run downloads everything") from None
+            raise MirrorError(
+                f"{path} is damaged: delete the folder, and the next run downloads everything"
+            ) from None
 
     def check(self, folder: Path, **expected: object) -> None:
         """Raise MirrorError if the mirror is that of another survey, another account and so on."""
@@ -101,7 +105,9 @@ class Manifest:
     def is_of(self, folder: Path) -> bool:
         """Return whether the folder has exactly these files. Forget those that were changed."""
         names = self.files.keys() | interval_files(folder)
-        self.files = {name: record for name, record in self.files.items() if record.matches(folder / name)}
+        self.files = {
+            name: record for name, record in self.files.items() if record.matches(folder / name)
+        }
         return names == self.files.keys()
 
     def save(self, folder: Path) -> None:
@@ -119,15 +125,33 @@ class Manifest:
             paths = sorted(path for path in self.files if path.startswith(name))
             if paths:
                 path, record = paths[0], self.files[paths[0]]
-                fields = [{"name": column, "type": _TYPES.get(column, "string")} for column in columns]
+                fields = [
+                    {"name": column, "type": _TYPES.get(column, "string")} for column in columns
+                ]
                 schema = {"fields": fields, "primaryKey": _KEYS[name]}
-                proof: dict[str, Any] = {"path": path, "bytes": record.size, "hash": f"sha256:{record.sha256}"}
+                proof: dict[str, Any] = {
+                    "path": path,
+                    "bytes": record.size,
+                    "hash": f"sha256:{record.sha256}",
+                }
                 if name == "responses":
                     proof = {"path": paths, "compression": "gz"}
-                resources.append({"name": name, **proof, "profile": "tabular-data-resource", **_CSV, "schema": schema})
+                resources.append(
+                    {
+                        "name": name,
+                        **proof,
+                        "profile": "tabular-data-resource",
+                        **_CSV,
+                        "schema": schema,
+                    }
+                )
         name = re.sub("[^a-z0-9]+", "-", self.survey.lower()).strip("-") or "survey"
         sources = [{"title": self.survey, "path": self.url}]
-        return {"name": name, "title": self.survey, "sources": sources, "resources": resources} if resources else None
+        return (
+            {"name": name, "title": self.survey, "sources": sources, "resources": resources}
+            if resources
+            else None
+        )
 
 
 def interval_files(folder: Path) -> list[str]:

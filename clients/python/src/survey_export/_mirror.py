@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ._digests import VERSION, count_in_codebook, digest_of, read_forms
-from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError, TransferError
+from ._errors import (
+    MirrorChangingError,
+    MirrorError,
+    NoResponsesError,
+    ServiceError,
+    SurveyExportError,
+    TransferError,
+)
 from ._files import open_gzip, open_locked, opened, put
 from ._http import Http, Result, parsed
 from ._manifest import MANIFEST, FileRecord, Manifest, interval_files
@@ -26,13 +33,17 @@ _START = re.compile(r"\d{4}-\d\d-\d\dT\d\d:00:00\.000Z", re.ASCII)
 _FORM_DATA, _CODEBOOK = "form-data.csv", "codebook.csv"
 
 
-def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, list[str]]) -> Changes:
+def mirror(
+    http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, list[str]]
+) -> Changes:
     """Bring a folder up to date. See `Survey.mirror`."""
     if interval not in _LENGTHS:
         raise ValueError(f"interval must be one of {', '.join(_LENGTHS)}")
     unknown = [name for name in filters if name not in FILTERS]
     if unknown:
-        raise ValueError(f"a mirror has no parameter {unknown[0]}; its filters are {', '.join(FILTERS)}")
+        raise ValueError(
+            f"a mirror has no parameter {unknown[0]}; its filters are {', '.join(FILTERS)}"
+        )
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     check_is_ours(folder)
@@ -42,7 +53,9 @@ def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mappin
         try:
             return _Run(http, survey, folder, interval, filters).run()
         finally:
-            if is_new and [*folder.iterdir()] == [folder / ".lock"]:  # nothing was selected, or the key is refused
+            if is_new and [*folder.iterdir()] == [
+                folder / ".lock"
+            ]:  # nothing was selected, or the key is refused
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -50,13 +63,17 @@ def check_is_ours(folder: Path) -> None:
     """Raise MirrorError for a folder with files that are not a mirror's, or with a link to another folder."""
     for name in (".lock", ".new", ".changes", "responses", MANIFEST):
         if (folder / name).is_symlink():
-            raise MirrorError(f"{folder / name} is a link: a mirror changes nothing outside its folder")
+            raise MirrorError(
+                f"{folder / name} is a link: a mirror changes nothing outside its folder"
+            )
     if (folder / MANIFEST).exists():
         return
     others = {path.name for path in folder.iterdir()} - {".lock", ".new", "responses"}
     others |= {f"responses/{path.name}" for path in (folder / "responses").glob("*")}
     if others:
-        raise MirrorError(f"{folder} is not a mirror, and has {min(others)}: choose an empty folder")
+        raise MirrorError(
+            f"{folder} is not a mirror, and has {min(others)}: choose an empty folder"
+        )
 
 
 @dataclass(frozen=True)
@@ -72,14 +89,21 @@ class _Digests:
 class _Run:
     """One run, while it has the folder's lock."""
 
-    def __init__(self, http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, list[str]]) -> None:
+    def __init__(
+        self, http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, list[str]]
+    ) -> None:
         self._filters = {name: sorted({*values}) for name, values in sorted(filters.items())}
         self._http = http
         self._folder = folder
         self._new = folder / ".new"  # files that are not verified yet
         self._length = _LENGTHS[interval]
         self._replaced: set[str] = set()
-        copied: dict[str, Any] = {"url": http.url, "survey": survey, "filters": self._filters, "interval": interval}
+        copied: dict[str, Any] = {
+            "url": http.url,
+            "survey": survey,
+            "filters": self._filters,
+            "interval": interval,
+        }
         self._manifest = Manifest.load(folder) or Manifest(account=None, **copied)
         self._manifest.check(folder, **copied)
 
@@ -89,7 +113,9 @@ class _Run:
             return self._rounds()
         except NoResponsesError:
             self._check_key()
-            names = self._http.json("/surveys", {}, lambda body: [version["survey_name"] for version in body])
+            names = self._http.json(
+                "/surveys", {}, lambda body: [version["survey_name"] for version in body]
+            )
             if self._manifest.survey not in names:
                 raise
             self._install({}, [*interval_files(self._folder), _FORM_DATA, _CODEBOOK])
@@ -149,13 +175,17 @@ class _Run:
         return self._http.use(
             "/responses/digests",
             self._parameters(interval=self._manifest.interval),
-            lambda response: parsed(response, lambda body: self._digests(body, response.headers.get("ETag"))),
+            lambda response: parsed(
+                response, lambda body: self._digests(body, response.headers.get("ETag"))
+            ),
             headers,
         )
 
     def _digests(self, body: dict[str, Any], etag: str | None) -> _Digests:
         if body["version"] != VERSION:
-            raise SurveyExportError("the service computes digests in a newer way: update survey-export")
+            raise SurveyExportError(
+                "the service computes digests in a newer way: update survey-export"
+            )
         intervals = {entry["start"]: entry["digest"] for entry in body["digests"]}
         if not all(map(_START.fullmatch, intervals)):
             raise ValueError("a start becomes the name of a file")
@@ -186,16 +216,25 @@ class _Run:
             verified[_FORM_DATA] = FileRecord.of(self._new / _FORM_DATA, forms)
 
         starts = {self._name_of(start): start for start in digests.intervals}
-        wanted = {name for name, start in starts.items() if stored.get(name) != digests.intervals[start]}
+        wanted = {
+            name for name, start in starts.items() if stored.get(name) != digests.intervals[start]
+        }
         gone = [name for name in interval_files(self._folder) if name not in starts]
-        for name in (*wanted, *gone):  # with this form data, their digests may differ from the manifest's
+        for name in (
+            *wanted,
+            *gone,
+        ):  # with this form data, their digests may differ from the manifest's
             self._manifest.files.pop(name, None)
         try:
             for bounds in self._bounds(starts, wanted):
                 for name in self._download(bounds, wanted):
-                    with suppress(TransferError, ValueError):  # if it is not as the service writes it
+                    with suppress(
+                        TransferError, ValueError
+                    ):  # if it is not as the service writes it
                         digest = digest_of(self._new / name, shortcodes)
-                        if digest == digests.intervals[starts[name]]:  # otherwise its responses have changed since
+                        if (
+                            digest == digests.intervals[starts[name]]
+                        ):  # otherwise its responses have changed since
                             verified[name] = FileRecord.of(self._new / name, digest)
                             self._replaced.add(starts[name])
                     done = len(wanted & verified.keys())
@@ -206,12 +245,16 @@ class _Run:
             self._install(verified, gone if is_verified else [])
         return is_verified
 
-    def _bounds(self, starts: Mapping[str, str], wanted: set[str]) -> Iterator[dict[str, Parameter]]:
+    def _bounds(
+        self, starts: Mapping[str, str], wanted: set[str]
+    ) -> Iterator[dict[str, Parameter]]:
         """Yield `since` and `until` of a request for each group of wanted intervals without another between them."""
         bounds: list[Parameter] = [*starts.values(), self._filters.get("until")]
         bounds[0] = self._filters.get("since", bounds[0])
         intervals = zip(starts, bounds, bounds[1:], strict=False)
-        for is_wanted, group in itertools.groupby(intervals, lambda interval: interval[0] in wanted):
+        for is_wanted, group in itertools.groupby(
+            intervals, lambda interval: interval[0] in wanted
+        ):
             neighbours = [*group]
             if is_wanted:
                 yield {"since": neighbours[0][1], "until": neighbours[-1][2]}
@@ -230,7 +273,11 @@ class _Run:
                 yield name
 
     def _fetch(
-        self, path: str, parameters: Mapping[str, Parameter], name: str, read: Callable[[Path], Result]
+        self,
+        path: str,
+        parameters: Mapping[str, Parameter],
+        name: str,
+        read: Callable[[Path], Result],
     ) -> Result:
         """Download a file, again if `read` raises TransferError. Return what `read` does."""
         new = self._new / name
@@ -259,7 +306,9 @@ class _Run:
         self._manifest.completed = digests
         self._manifest.etag = etag
         self._manifest.save(self._folder)
-        differing = self._replaced | {start for start in digests if digests[start] != before.get(start)}
+        differing = self._replaced | {
+            start for start in digests if digests[start] != before.get(start)
+        }
         return Changes(
             added=tuple(start for start in digests if start not in before),
             changed=tuple(start for start in digests if start in before and start in differing),

@@ -125,7 +125,9 @@ class Change:
 
 def loads(text: bytes) -> Any:
     """Parse JSON. Python's `int` parses at most 4,300 digits."""
-    return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 4300 else Decimal(digits))
+    return json.loads(
+        text, parse_int=lambda digits: int(digits) if len(digits) < 4300 else Decimal(digits)
+    )
 
 
 T = TypeVar("T")
@@ -139,7 +141,9 @@ def from_json(kind: type[T], entry: Mapping[str, Any]) -> T:
 def key(body: dict[str, Any]) -> Key:
     """Return the key of the body of `/key`."""
     limits = body.get("limits")  # not in older versions of the service, whose keys have none
-    limits = limits and {name: sorted(v) if isinstance(v, list) else v for name, v in limits.items()}
+    limits = limits and {
+        name: sorted(v) if isinstance(v, list) else v for name, v in limits.items()
+    }
     return Key(body["email"], body["expires"], limits)
 
 
@@ -149,9 +153,13 @@ def surveys(entries: list[Any]) -> list[SurveyInfo]:
     versions.sort(key=lambda version: (version.created[:-1], version.id))
     forms_of: dict[str, dict[str, list[FormVersion]]] = {}
     for version in versions:
-        forms_of.setdefault(version.survey_name, {}).setdefault(version.shortcode, []).append(version)
+        forms_of.setdefault(version.survey_name, {}).setdefault(version.shortcode, []).append(
+            version
+        )
     return [
-        SurveyInfo(name, tuple(Form(shortcode, tuple(forms[shortcode])) for shortcode in sorted(forms)))
+        SurveyInfo(
+            name, tuple(Form(shortcode, tuple(forms[shortcode])) for shortcode in sorted(forms))
+        )
         for name, forms in sorted(forms_of.items())
     ]
 

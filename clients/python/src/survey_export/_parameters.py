@@ -33,7 +33,9 @@ def texts(parameters: Mapping[str, Parameter]) -> dict[str, list[str]]:
             values = parameter
         found[name] = [_text(name, value) for value in values]
         if not found[name]:
-            raise ValueError(f"{name} is empty, which selects nothing: leave it out to select everything")
+            raise ValueError(
+                f"{name} is empty, which selects nothing: leave it out to select everything"
+            )
     return found
 
 
@@ -50,4 +52,6 @@ def _text(name: str, value: Any) -> str:
         return str(operator.index(value))  # also of an integer of numpy
     except TypeError:
         kind = type(value).__name__
-        raise ValueError(f"{name} must be text, an integer or a time, not {kind}: {value!r:.80}") from None
+        raise ValueError(
+            f"{name} must be text, an integer or a time, not {kind}: {value!r:.80}"
+        ) from None

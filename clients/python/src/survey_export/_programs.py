@@ -52,17 +52,27 @@ class Program:
         return name if name[:1].isalpha() and not self.reserved.fullmatch(name) else f"v{name}"
 
 
-# https://www.stata.com/manuals/rlimits.pdf: 32 characters in a name, 80 in a variable label, 32,000 bytes in
-# a value label (in pandas, in all labels of a variable together, with a byte after each), and 2,000,000,000
-# bytes in a strL. Names that differ by case are different.
+# https://www.stata.com/manuals/rlimits.pdf: 32 characters in a name, 80 in a variable label, 32,000
+# bytes in a value label (in pandas, in all labels of a variable together, with a byte after each),
+# and 2,000,000,000 bytes in a strL. Names that differ by case are different.
 STATA = Program(
-    "Stata", NOT_IN_STATA, STATA_RESERVED, str, len, 32, 80, lambda labels: 32_000 // labels - 1, 2_000_000_000
+    "Stata",
+    NOT_IN_STATA,
+    STATA_RESERVED,
+    str,
+    len,
+    32,
+    80,
+    lambda labels: 32_000 // labels - 1,
+    2_000_000_000,
 )
 
-# SPSS's Command Syntax Reference: 64 bytes in a name ("Variable Names"), 255 in a variable label (256 in
-# newer versions, "VARIABLE LABELS"), 120 in a value label ("VALUE LABELS"), and 32,767 in a text ("String
-# Variable Formats"). Names that differ by case are the same.
-SPSS = Program("SPSS", NOT_IN_SPSS, SPSS_RESERVED, str.casefold, bytes_of, 64, 255, lambda labels: 120, 32_767)
+# SPSS's Command Syntax Reference: 64 bytes in a name ("Variable Names"), 255 in a variable label
+# (256 in newer versions, "VARIABLE LABELS"), 120 in a value label ("VALUE LABELS"), and 32,767 in a
+# text ("String Variable Formats"). Names that differ by case are the same.
+SPSS = Program(
+    "SPSS", NOT_IN_SPSS, SPSS_RESERVED, str.casefold, bytes_of, 64, 255, lambda labels: 120, 32_767
+)
 
 
 def unique_names(columns: list[str], program: Program) -> list[str]:
@@ -70,8 +80,11 @@ def unique_names(columns: list[str], program: Program) -> list[str]:
     names = [program.name_of(column) for column in columns]
     taken: set[str] = set()
     numbers: dict[str, int] = {}
-    # Columns whose names can stay as they are come first, so that no other column takes their names.
-    for position in sorted(range(len(names)), key=lambda position: names[position] != columns[position]):
+    # Columns whose names can stay as they are come first, so that no other column takes their
+    # names.
+    for position in sorted(
+        range(len(names)), key=lambda position: names[position] != columns[position]
+    ):
         whole = names[position]
         name = cut(whole, program.name_limit, program.size).rstrip(".")
         base = program.same_name(name)

@@ -17,17 +17,36 @@ from ._errors import TransferError
 
 BOM = "\ufeff".encode()
 RESPONSE_COLUMNS = [
-    *["parent_surveyid", "parent_shortcode", "surveyid", "flowid", "userid", "question_ref", "question_idx"],
-    *["question_text", "response", "timestamp", "metadata", "ad_id", "pageid", "translated_response"],
+    *[
+        "parent_surveyid",
+        "parent_shortcode",
+        "surveyid",
+        "flowid",
+        "userid",
+        "question_ref",
+        "question_idx",
+    ],
+    *[
+        "question_text",
+        "response",
+        "timestamp",
+        "metadata",
+        "ad_id",
+        "pageid",
+        "translated_response",
+    ],
 ]
 PRIMARY_KEY = ("surveyid", "timestamp", "userid", "question_ref")
 """The columns whose values tell a response from all others."""
 
-# Python's csv module does not distinguish a null, which is an empty cell, from an empty text, which is "".
+# Python's csv module does not distinguish a null, which is an empty cell, from an empty text, which
+# is "".
 _TEXT = rb'(?:"[^"]*(?:""[^"]*)*"|[^",\n]*)'
 _CELL = re.compile(b"(%b)[,\n]" % _TEXT)
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
-_OBJECT = re.compile(rb'\{.*"token":"([\w-]+)"}\n')  # not parsed, since it can have numbers that Python does not parse
+_OBJECT = re.compile(
+    rb'\{.*"token":"([\w-]+)"}\n'
+)  # not parsed, since it can have numbers that Python does not parse
 
 Key: TypeAlias = tuple[str, str, str, str]
 """A response's position in the order: its timestamp without the Z, userid, question_ref and surveyid."""
@@ -60,12 +79,18 @@ class Format:
 
 def cursor_of(key: Key) -> str:
     """Return the cursor of a response."""
-    return base64.urlsafe_b64encode(json.dumps([1, f"{key[0]}Z", *key[1:]]).encode()).decode().rstrip("=")
+    return (
+        base64.urlsafe_b64encode(json.dumps([1, f"{key[0]}Z", *key[1:]]).encode())
+        .decode()
+        .rstrip("=")
+    )
 
 
 def key_of(cursor: str) -> Key:
     """Return the position that a cursor of the current format holds. Raises ValueError."""
-    _, timestamp, userid, question_ref, surveyid = json.loads(base64.urlsafe_b64decode(f"{cursor}=="))
+    _, timestamp, userid, question_ref, surveyid = json.loads(
+        base64.urlsafe_b64decode(f"{cursor}==")
+    )
     return timestamp.removesuffix("Z"), userid, question_ref, surveyid
 
 
@@ -81,7 +106,9 @@ def _csv_end(data: bytes) -> int:
 
 
 def _csv_key(match: re.Match[bytes]) -> Key:
-    surveyid, userid, question_ref, timestamp = [(value(cell) or b"").decode() for cell in match.groups()]
+    surveyid, userid, question_ref, timestamp = [
+        (value(cell) or b"").decode() for cell in match.groups()
+    ]
     return timestamp.removesuffix("Z"), userid, question_ref, surveyid
 
 
@@ -93,7 +120,11 @@ def csv_of(columns: Iterable[str]) -> Format:
 
 CSV = csv_of(RESPONSE_COLUMNS)
 NDJSON = Format(
-    "/responses/ndjson", False, lambda data: data.rfind(b"\n") + 1, _OBJECT, lambda match: key_of(match[1].decode())
+    "/responses/ndjson",
+    False,
+    lambda data: data.rfind(b"\n") + 1,
+    _OBJECT,
+    lambda match: key_of(match[1].decode()),
 )
 
 
@@ -121,7 +152,9 @@ def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Ite
     whole = re.compile(b"(?:%b,){%d}%b\n" % (_TEXT, len(header) - 1, _TEXT))
     for record in records:
         if not whole.fullmatch(record):
-            raise TransferError("the file has a record of another length than its header", status=200)
+            raise TransferError(
+                "the file has a record of another length than its header", status=200
+            )
         yield record
 
 
@@ -137,7 +170,9 @@ def cells(record: bytes) -> list[bytes]:
 
 def names_in(header: bytes) -> list[str]:
     """Return the names of the columns, without the byte order mark that the file may begin with."""
-    return [(value(cell) or b"").decode(errors="replace") for cell in cells(header.removeprefix(BOM))]
+    return [
+        (value(cell) or b"").decode(errors="replace") for cell in cells(header.removeprefix(BOM))
+    ]
 
 
 def first_cell(record: bytes) -> bytes:

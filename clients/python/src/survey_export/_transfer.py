@@ -29,9 +29,17 @@ class Transfer:
         expected: the number of responses the file should have, if the parameters have `count`.
     """
 
-    def __init__(self, http: Http, kind: Format, parameters: Mapping[str, Parameter], after: str | None = None) -> None:
+    def __init__(
+        self,
+        http: Http,
+        kind: Format,
+        parameters: Mapping[str, Parameter],
+        after: str | None = None,
+    ) -> None:
         if needed := {*texts(parameters).get("omit", [])} & {*PRIMARY_KEY, "token"}:
-            raise ValueError(f"omit cannot name {min(needed)}, by which a download knows that it is whole")
+            raise ValueError(
+                f"omit cannot name {min(needed)}, by which a download knows that it is whole"
+            )
         self._http = http
         self._parameters = parameters
         self.done = 0
@@ -51,24 +59,36 @@ class Transfer:
         while True:
             before = self.done
             try:
-                with self._http.open(self._kind.path, dict(**self._parameters, after=self._after)) as response:
+                with self._http.open(
+                    self._kind.path, dict(**self._parameters, after=self._after)
+                ) as response:
                     if "count" in self._parameters:
                         self.expected = before + count_of(response)
                         counts.append(self.expected)
                     yield from self.read(pieces(response))
                 if self.expected is None or self.done >= self.expected:
                     break
-                # A proxy shortened the file, or responses have been deleted. The next request counts what is left.
-                raise TransferError(f"the file has {self.done} of {self.expected} responses", status=200)
+                # A proxy shortened the file, or responses have been deleted. The next request
+                # counts what is left.
+                raise TransferError(
+                    f"the file has {self.done} of {self.expected} responses", status=200
+                )
             except (ServiceError, TransferError) as error:
                 if self.done > before:
                     retries = Retries(self._http)
                 retries.wait(error)
-        if counts and (start > 0 or counts != [self.done]):  # it is in parts, or responses have changed meanwhile
+        if counts and (
+            start > 0 or counts != [self.done]
+        ):  # it is in parts, or responses have changed meanwhile
             positions = (self._after, self._start, self._after)
-            left, whole, left_then = [count_responses(self._http, self._parameters, at) for at in positions]
+            left, whole, left_then = [
+                count_responses(self._http, self._parameters, at) for at in positions
+            ]
             if not whole - max(left, left_then) <= self.done <= whole - min(left, left_then):
-                raise CountError(f"the file has {self.done} responses, and the service {whole - left}", status=200)
+                raise CountError(
+                    f"the file has {self.done} responses, and the service {whole - left}",
+                    status=200,
+                )
 
     def read(self, file: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the header, unless it was yielded before, and the blocks of a file that continues this one.
@@ -81,7 +101,9 @@ class Transfer:
                 header_comes = False
                 header = next(csv_records([block]))
                 if not {*PRIMARY_KEY} <= {*names_in(header)}:
-                    raise TransferError("the file does not begin with the names of its columns", status=200)
+                    raise TransferError(
+                        "the file does not begin with the names of its columns", status=200
+                    )
                 self._kind = csv_of(names_in(header))
                 if not self._has_header:
                     self._has_header = True
@@ -91,7 +113,10 @@ class Transfer:
                 keys = self._kind.keys(block)
                 # Of responses of the same time, the database's collation decides which comes first.
                 before = [self._last or ("", "", "", ""), *keys]
-                if any(one[0] > other[0] or one == other for one, other in zip(before, keys, strict=False)):
+                if any(
+                    one[0] > other[0] or one == other
+                    for one, other in zip(before, keys, strict=False)
+                ):
                     raise TransferError("the file has responses that are not in order", status=200)
                 self._last = keys[-1]
                 self._after = cursor_of(self._last)
@@ -106,16 +131,25 @@ def filters_of(parameters: Mapping[str, Parameter], *others: str) -> dict[str, P
     return {name: parameters[name] for name in ("survey", *FILTERS, *others) if name in parameters}
 
 
-def count_responses(http: Http, parameters: Mapping[str, Parameter], after: str | None = None) -> int:
+def count_responses(
+    http: Http, parameters: Mapping[str, Parameter], after: str | None = None
+) -> int:
     """Return the number of responses of a selection that follow a cursor."""
-    return http.use("/responses", {**filters_of(parameters), "count": True, "pageSize": 1, "after": after}, count_of)
+    return http.use(
+        "/responses",
+        {**filters_of(parameters), "count": True, "pageSize": 1, "after": after},
+        count_of,
+    )
 
 
 def count_of(response: Response) -> int:
     """Return the number of responses of a selection, which a response has if it was requested with `count`."""
     count = response.headers.get("X-Total-Count", "")
     if not count.isdecimal():
-        raise ServiceError("the service returned a file without its number of responses", status=response.status_code)
+        raise ServiceError(
+            "the service returned a file without its number of responses",
+            status=response.status_code,
+        )
     return int(count)
 
 

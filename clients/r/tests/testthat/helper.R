@@ -1,5 +1,5 @@
-# The service that `npm run test:r` starts, with the demo data, and with a survey whose texts are hard to read. Without it, as
-# on CRAN, all tests that need it are skipped.
+# The service that `npm run test:r` starts, with the demo data, and with a survey whose texts are
+# hard to read. Without it, as on CRAN, all tests that need it are skipped.
 
 setting <- function(name) Sys.getenv(paste0("SURVEY_EXPORT_TEST_", name))
 DEMO <- "Health & Habits 2026 \u2013 Sa\u00fade"
@@ -14,7 +14,8 @@ client_of <- function(url = "URL", key = "KEY") {
 demo <- function() client_of()
 hard <- function() client_of(key = "HARD_KEY")
 
-# A client through a proxy with these faults, one for each of the next requests. See test/clients/run.ts.
+# A client through a proxy with these faults, one for each of the next requests. See
+# test/clients/run.ts.
 faulty <- function(..., key = "KEY") {
   client <- client_of("PROXY", key)
   requests(...)
