@@ -62,7 +62,7 @@ const MAX_CHECKS = 5_000;
 
 /**
  * Finds the account of a key: a read-through cache of `api_keys` in KV, with one instance per
- * isolate. docs/keys.md explains the times above and what they mean for a revoked key.
+ * isolate. docs/internals/keys.md explains the times above and what they mean for a revoked key.
  */
 export class KeyCache {
   /** The last result for each hash that this isolate has looked up, in order of lookup. */

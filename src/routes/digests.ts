@@ -17,7 +17,7 @@ export const digests = endpoint({
   tags: ['Responses'],
   summary: 'Digests of the responses',
   description:
-    'Returns a digest of the responses of each calendar interval in UTC. It changes when a response of that interval is added, edited or deleted, so a client that has a copy knows what to download again. It can be computed from a CSV file and the form data: see docs/sync.md.',
+    'Returns a digest of the responses of each calendar interval in UTC. It changes when a response of that interval is added, edited or deleted, so a client that has a copy knows what to download again. It can be computed from a CSV file and the form data: see docs/internals/digests.md.',
   query: [...SELECTION, 'interval'],
   responses: { 200: response('The digests.', jsonContent('Digests', examples.digests), 'ETag') },
 

@@ -16,8 +16,8 @@ function startOf(timestamp: string, interval: Interval): string {
 }
 
 /**
- * The expected body of `/responses/digests`, computed from the files of the service as docs/sync.md
- * describes it.
+ * The expected body of `/responses/digests`, computed from the files of the service as
+ * docs/internals/digests.md describes it.
  */
 export function digestsOf(csv: Buffer, formData: Buffer, interval: Interval = 'day') {
   const shortcodes = new Map(parseCsv(formData).map((row) => [row['surveyid'], row['shortcode']]));

@@ -58,10 +58,10 @@ test.each([
   }
 });
 
-test('the test vectors in docs/sync.md are what the service returns', async () => {
-  const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8');
+test('the test vectors in docs/internals/digests.md are what the service returns', async () => {
+  const page = await readFile(new URL('../../docs/internals/digests.md', import.meta.url), 'utf8');
   const blocks = page
-    .slice(page.indexOf('### Test vectors'))
+    .slice(page.indexOf('## Test vectors'))
     .matchAll(/^```(?:csv|text)\n([^]*?)^```$/gm);
   const [forms = '', responses = '', texts = '', digests = ''] = Array.from(
     blocks,

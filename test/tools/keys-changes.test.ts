@@ -77,7 +77,7 @@ describe('npm run keys -- rotate', () => {
     expect(found).toMatchObject({ state: 'active', prefix: result.prefix });
     const ends = [result.expires, result.replaces.expires];
     expect(ends.map((end) => span(found?.created, end))).toEqual([200 * DAY, 1.5 * HOUR]);
-    // As docs/keys.md states: a later version has to recognise it.
+    // As docs/internals/keys.md states: a later version has to recognise it.
     const md5 = createHash('md5').update(`successor of ${old.id}`).digest('hex');
     expect(result.id.replaceAll('-', '')).toBe(md5);
   });

@@ -4,7 +4,7 @@ import { DIGEST_FIELDS } from '../../src/responses/columns.ts';
 /** The names of a response's fields. */
 export const FIELDS: readonly string[] = DIGEST_FIELDS.map(({ name }) => name);
 
-/** The digest of records, from the fields of each: docs/sync.md. */
+/** The digest of records, from the fields of each: docs/internals/digests.md. */
 export class Digest {
   records = 0;
   readonly #sums: [bigint, bigint] = [0n, 0n];

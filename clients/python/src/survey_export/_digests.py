@@ -1,4 +1,4 @@
-"""Digests of files, as `docs/sync.md` computes them."""
+"""Digests of files, as `docs/internals/digests.md` computes them."""
 
 from __future__ import annotations
 
