@@ -1,11 +1,10 @@
-"""The example of `docs/sync.md`, with dlt and DuckDB."""
+"""The example with dlt and DuckDB."""
 
 from __future__ import annotations
 
 import importlib
 import multiprocessing
 import random
-import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from service import KEY, URL, Study, records_of
 from survey_export import RESPONSE_COLUMNS, Client
 from survey_export._digests import FORM_COLUMNS
 
-DOCS = Path(__file__).parents[3] / "docs" / "sync.md"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 PHASES = {
     **{
         "mirror": "/.new",
@@ -33,17 +32,14 @@ PHASES = {
 
 @pytest.fixture
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module with the example."""
-    [code] = re.findall(r"```python\n((?:(?!```).)*?import dlt.*?)```", DOCS.read_text(), re.DOTALL)
-    (tmp_path / "dlt_example.py").write_text(code)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(EXAMPLES)
     monkeypatch.setenv("RUNTIME__DLTHUB_TELEMETRY", "false")
     monkeypatch.setenv("DLT_DATA_DIR", str(tmp_path / "dlt"))
-    return importlib.import_module("dlt_example")
+    return importlib.import_module("dlt_database")
 
 
 def load(example: Any, name: str, folder: Path, phase: str = "", number: int = 0) -> None:
-    """Run the example. Kill this process in a phase, before so many operations on files are done."""
+    """Run the example. Kill this process in a phase, before so many operations on files."""
     destination = example.dlt.destinations.duckdb(str(folder / "survey_export.duckdb"))
     pipeline = example.dlt.pipeline(
         "survey_export",
