@@ -3,7 +3,13 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { createPagedSurvey, endRetries, forward, isLaterPage } from '../faults/service.ts';
+import {
+  createPagedSurvey,
+  disableTimeouts,
+  endRetries,
+  forward,
+  isLaterPage,
+} from '../faults/service.ts';
 import { errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { createAccount, createBulkSurvey, createSurvey, sql, storeKey } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
@@ -27,6 +33,7 @@ const ENTRY = { v: 3, keyId: 'k', accountId: 'a', email: 'e', expires: null, lim
 
 test('an uncached key is looked up for all waiting requests, even if the client whose request runs the query disconnects', async () => {
   const { key } = await createAccount();
+  await disableTimeouts();
   const held = Promise.withResolvers<void>();
   const queries = service.countKeyQueries(() => held.promise);
   const { hostname, port } = service.worker.url;
@@ -178,6 +185,7 @@ describe('a revoked key', () => {
   test('is refused after its entry is deleted during a lookup, and the entry does not come back', async () => {
     const { key, checked } = await service.createCachedAccount();
     const later = checked + 6 * MINUTE;
+    await disableTimeouts();
     const found = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     service.countKeyQueries((exchange) =>
@@ -201,6 +209,7 @@ describe('a revoked key', () => {
 
   test('ends a file, and a request that waits for the database', async () => {
     const trial = randomUUID();
+    await disableTimeouts();
     let held = 0;
     using _ = service.proxy.watch(trial, (exchange) => {
       if (!exchange.query.includes('answered') && !isLaterPage(exchange)) return undefined;
@@ -395,6 +404,7 @@ describe('while the database fails', () => {
     const quarter = nextQuarter();
     await authenticateAt(quarter - MINUTE, key);
     await service.untilCached(key);
+    await disableTimeouts();
     const held = Promise.withResolvers<void>();
     const queries = fail(held.promise);
     const { status, headers } = await authenticateAt(quarter + MINUTE, key);
@@ -410,6 +420,7 @@ describe('while the database fails', () => {
 
   test('a running export whose key has to be checked continues', async () => {
     const survey = await createPagedSurvey();
+    await disableTimeouts();
     const held = Promise.withResolvers<void>();
     let checks = 0;
     service.proxy.inject((exchange) => {

@@ -119,7 +119,7 @@ test('while clients do not read codebooks of 15,000 questions and pages of 22 MB
 });
 
 test('ten accounts have an export each that no other can take, and four at most', async () => {
-  const { headers, release } = service.hold(isLaterPage);
+  const { headers, release } = await service.hold(isLaterPage);
   const started: IncomingMessage[] = [];
   const start = async (surveys: TestSurvey[]) => {
     for (const survey of surveys) {
@@ -148,7 +148,7 @@ test('ten accounts have an export each that no other can take, and four at most'
 });
 
 test('the limited keys of an account have exports of their own', async () => {
-  const { headers, release } = service.hold(isLaterPage);
+  const { headers, release } = await service.hold(isLaterPage);
   const survey = withKey(0);
   const partner = { ...survey, account: { ...survey.account, key: generateLimitedApiKey() } };
   await storeKey(survey.account.id, partner.account.key, { limits: { v: 1 } });
@@ -167,10 +167,9 @@ test.each<[what: string, running: number, applies: (exchange: Exchange) => boole
 ])(
   'of many %s of an account, %i run and four wait; the others get 429 at once',
   async (_, most, applies, send) => {
-    const { headers, held, release } = service.hold(applies);
+    const { headers, held, release } = await service.hold(applies);
     const first = times(most, (i) => send(withKey(i), headers));
     await expect.poll(held).toBeGreaterThanOrEqual(most);
-    // Few, because an export waits 5 seconds at most.
     const statuses: number[] = [];
     const further = times(8, (i) =>
       send(withKey(i), headers).then(({ status }) => statuses.push(status)),
@@ -192,7 +191,7 @@ test.each<[what: string, running: number, applies: (exchange: Exchange) => boole
 );
 
 test('the scans of an account take no turns from its pages, lists and files, whoever else requests pages', async () => {
-  const { headers, held, release } = service.hold(isCount);
+  const { headers, held, release } = await service.hold(isCount);
   const scans = times(2, (i) => count(withKey(i), headers));
   await expect.poll(held).toBe(2);
   expect((await page({ pageSize: 1 })(other)).status).toBe(200);
@@ -210,7 +209,7 @@ test('the codebook of a workbook is held, and counted, while the workbook is sen
    * meanwhile
    */
   const statusBeside = async (codebook: boolean) => {
-    const { headers, release } = service.hold(isLaterPage);
+    const { headers, release } = await service.hold(isLaterPage);
     const path = `/responses/xlsx${query({ survey: survey.name, codebook: String(codebook) })}`;
     const workbooks = await Promise.all(times(4, (i) => begin(path, accountOf(i).key, headers)));
     const codebookBeside = await begin(
@@ -252,7 +251,7 @@ describe('exports that are not read', () => {
   });
 
   test('read two pages at a time alone; others of the account wait for them, and those of another account read one', async () => {
-    const { headers, held } = service.hold(isLaterPage);
+    const { headers, held } = await service.hold(isLaterPage);
     for (const [i, pages] of [2, 2, 3, 3].entries()) {
       await exported(i < 2 ? bulk : other, headers);
       await expect.poll(held).toBe(pages);

@@ -35,9 +35,10 @@ export async function startFaultyService(options: Omit<StackOptions, 'startProxy
 
     /**
      * Holds the queries of requests with these headers that `applies` is true for, until `release`
-     * or the end of the test.
+     * or the end of the test, as with {@link disableTimeouts}.
      */
-    hold(applies: (exchange: Exchange) => boolean) {
+    async hold(applies: (exchange: Exchange) => boolean) {
+      await disableTimeouts(EXPORT_WAIT_MS);
       const trial = randomUUID();
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       let held = 0;
@@ -69,9 +70,25 @@ export async function startFaultyService(options: Omit<StackOptions, 'startProxy
   };
 }
 
+/** Controls the Worker: see worker-under-faults.ts. */
+const control = (headers: Record<string, string>) => fetch(origin(), { headers });
+
 /** Moves the Worker's clock. */
-export const forward = (ms: number) =>
-  fetch(origin(), { headers: { 'Test-Clock-Forward': String(ms) } });
+export const forward = (ms: number) => control({ 'Test-Clock-Forward': String(ms) });
+
+/** How long an export waits until others of its account have ended. */
+const EXPORT_WAIT_MS = 5_000;
+
+/**
+ * Disables the Worker's time-outs of more than `longest` milliseconds until the end of the test, by
+ * default all; delays between retries are shorter. A test can then hold a query for as long as its
+ * own steps take on a busy machine: the Worker does not send the query again.
+ */
+export async function disableTimeouts(longest = 2_000): Promise<void> {
+  const limit = (ms: number) => control({ 'Test-Longest-Timeout': String(ms) });
+  await limit(longest);
+  onTestFinished(async () => void (await limit(Infinity)));
+}
 
 /** More than the retries of a request take, those of an export excepted. */
 const RETRIES_MS = 25_000;

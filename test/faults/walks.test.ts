@@ -69,7 +69,7 @@ describe('a page', () => {
   test('that walks far is a scan; one that does not, or whose selection ends, is none', async () => {
     const late = JSON.parse((await fetchPage({ order: 'desc', pageSize: '40' })).text) as Page;
     const after = late.responses.at(-1)?.token ?? '';
-    const { headers, held, release } = service.hold(isScan);
+    const { headers, held, release } = await service.hold(isScan);
     const scans = ['none', 'rare'].map((question_ref) => fetchPage({ question_ref }, headers));
     await expect.poll(held).toBe(2);
     const waiting = ['none', 'rare'].map((question_ref) => fetchPage({ question_ref }, headers));
@@ -88,7 +88,7 @@ describe('a page', () => {
 
   test('that takes several SQL results finds its end with a scan', async () => {
     service.limitRows(3);
-    const { headers, held, release } = service.hold(isScan);
+    const { headers, held, release } = await service.hold(isScan);
     for (let i = 0; i < 2; i++) void fetchPage({ question_ref: 'none' }, headers);
     await expect.poll(held).toBe(2);
     const waiting = fetchPage({ question_ref: 'question_3' });
@@ -100,7 +100,7 @@ describe('a page', () => {
 
 describe('an export', () => {
   test('reads windows of a bounded size after its first page, and no scans', async () => {
-    const { headers, held } = service.hold(isScan);
+    const { headers, held } = await service.hold(isScan);
     for (const question_ref of ['none', 'rare']) void fetchPage({ question_ref }, headers);
     await expect.poll(held).toBe(2);
     const { lines, queries } = await exportOf(survey, { question_ref: 'question_3' });

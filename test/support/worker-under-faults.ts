@@ -1,11 +1,19 @@
-// The service's Worker, controlled by request headers: - `Test-Key-Cache: <name>` applies a fault
-// of `cacheFaults` to the key cache; - `Test-Trial: <name>` marks the request's SQL requests for
-// the fault proxy's `watch`; - `Test-Retry-Seconds: <n>` replaces EXPORT_RETRY_SECONDS; -
-// `Test-Clock-Ahead: <milliseconds>` sets the clock ahead of the real time, `Test-Clock:
-// <milliseconds since 1970>` to a time, for this request and all others, those that are running
-// included; the clock keeps running; - `Test-Clock-Forward: <milliseconds>` only moves the clock,
-// and `Test-Received: true` only returns how many requests have reached the service: such a request
-// does not reach it.
+/*
+ * The service's Worker, controlled by request headers:
+ *
+ * - `Test-Key-Cache: <name>` applies a fault of `cacheFaults` to the key cache;
+ * - `Test-Trial: <name>` marks the request's SQL requests for the fault proxy's `watch`;
+ * - `Test-Retry-Seconds: <n>` replaces EXPORT_RETRY_SECONDS;
+ * - `Test-Clock-Ahead: <milliseconds>` sets the clock ahead of the real time, `Test-Clock:
+ *   <milliseconds since 1970>` to a time, for this request and all others, those that are running
+ *   included; the clock keeps running.
+ *
+ * A request with one of these headers does not reach the service:
+ *
+ * - `Test-Clock-Forward: <milliseconds>` moves the clock;
+ * - `Test-Longest-Timeout: <milliseconds>`: from now on, timers that would take longer do not fire;
+ * - `Test-Received: true` returns how many requests have reached the service.
+ */
 import type { Env } from '../../src/env.ts';
 import worker from '../../src/worker.ts';
 
@@ -13,6 +21,14 @@ let ahead = 0;
 let received = 0;
 const now = Date.now.bind(Date);
 Date.now = () => now() + ahead;
+
+const HOUR_MS = 3_600_000;
+let longestTimeout = Infinity;
+const startTimer = setTimeout;
+globalThis.setTimeout = ((work: () => void, ms: number, ...values: unknown[]) => {
+  const delay = ms > longestTimeout ? Math.max(ms, HOUR_MS) : ms;
+  return startTimer(work, delay, ...(values as []));
+}) as typeof setTimeout;
 
 const SLOW_MS = 300;
 
@@ -48,6 +64,11 @@ export default {
     const forward = headers.get('Test-Clock-Forward');
     if (forward !== null) {
       ahead += Number(forward);
+      return new Response();
+    }
+    const longest = headers.get('Test-Longest-Timeout');
+    if (longest !== null) {
+      longestTimeout = Number(longest);
       return new Response();
     }
     if (headers.has('Test-Received')) return new Response(String(received));
