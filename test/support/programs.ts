@@ -75,8 +75,6 @@ for statement in duckdb.extract_statements(open(sys.argv[1], encoding='utf-8').r
 export const findInterpreter = {
   curl: () => findProgram(['curl', '--version'], ['sh'], 'curl is not installed'),
 
-  python: () => findPython(['requests']),
-
   async duckdb(): Promise<Interpreter | Missing> {
     const found = await findPython(['duckdb']);
     return 'missing' in found
