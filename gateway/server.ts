@@ -68,7 +68,7 @@ const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTime
 const STALLED_MS = 4_000;
 const SLOWEST_BYTES_PER_MS = 256;
 const MOST_SOCKETS = 1_000;
-/** How long the answer to a health check is given again. */
+/** How long the result of a health check is used again. */
 const HEALTH_MS = 1_000;
 
 /**
@@ -76,21 +76,21 @@ const HEALTH_MS = 1_000;
  * Postgres server.
  *
  * The protocol, from proxy/src/serverless of github.com/neondatabase/neon:
- * - `POST /sql` with `{"query":"…","params":[…]}`, or with `{"queries":[…]}` for a transaction,
- *   whose properties are the headers
- *   `Neon-Batch-Isolation-Level`, `Neon-Batch-Read-Only` and `Neon-Batch-Deferrable`. Several statements in one text are refused
- *   (42601), and so is COPY.
- * - `Neon-Connection-String` is a `postgres://` URL with user and password. Values are what
- *   Postgres prints, and rows are arrays, as
- *   with `Neon-Raw-Text-Output` and `Neon-Array-Mode`, which Neon's driver always sends.
- * - The response is one JSON body, not a stream:
- *   `{"fields":[{"name","dataTypeID","tableID","columnID","dataTypeSize",
- *   "dataTypeModifier","format":"text"}],"rows":[["…",null]],"command":"SELECT","rowCount":1,"rowAsArray":true}`, or
- *   `{"results":[…]}`. `Neon-Request-Id` is in every response.
+ *
+ * - `POST /sql` with `{"query":"…","params":[…]}`, or with `{"queries":[…]}` for a transaction, whose
+ *   properties are the headers `Neon-Batch-Isolation-Level`, `Neon-Batch-Read-Only` and
+ *   `Neon-Batch-Deferrable`. Several statements in one text are refused (42601), and so is COPY.
+ * - `Neon-Connection-String` is a `postgres://` URL with user and password. Values are what Postgres
+ *   prints, and rows are arrays, as with `Neon-Raw-Text-Output` and `Neon-Array-Mode`, which Neon's
+ *   driver always sends.
+ * - The response is one JSON body, not a stream: `{"fields":[{"name","dataTypeID","tableID",
+ *   "columnID","dataTypeSize","dataTypeModifier","format":"text"}],"rows":[["…",null]],
+ *   "command":"SELECT","rowCount":1,"rowAsArray":true}`, or `{"results":[…]}`. Every response has
+ *   `Neon-Request-Id`.
  * - Errors are `{"message","code","detail","hint","position",…,"severity",…}`. 400: errors of
- *   Postgres, a wrong password or
- *   a lost connection (these two with an empty code), and what is not understood. 413 and 507: the request, or the response, is too
- *   large. 500: Postgres cannot be reached or cannot serve now. 503: no connection became free in time.
+ *   Postgres, a wrong password or a lost connection (these two with an empty code), and requests that
+ *   are not understood. 413 and 507: the request, or the response, is too large. 500: Postgres cannot
+ *   be reached or cannot serve now. 503: no connection became free in time.
  * - A statement is cancelled when its client disconnects. Each request has a clean session. Unlike
  *   Neon's proxy, it requires a token (401) and a connection string that names the host, port and
  *   database of `database`. There is no CORS, since a token does not belong in a browser. `GET
@@ -98,74 +98,46 @@ const HEALTH_MS = 1_000;
  */
 export async function startGateway({ host = '127.0.0.1', port = 0, ...options }: GatewayOptions) {
   const connections = new Connections(options.database, options.connections ?? 20);
-  const largeRequests = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large requests`);
-  const largeResponses = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large responses`);
-  let health: Promise<boolean> | undefined;
+  const respond = createResponder(connections, options);
 
-  async function respond(
-    request: IncomingMessage,
-    line: LogLine,
-    signal: AbortSignal,
-  ): Promise<Body> {
-    const { headers, method, url } = request;
-    if (url === '/healthz' && (method === 'GET' || method === 'HEAD')) {
-      health ??= connections
-        .isReachable()
-        .finally(() => setTimeout(() => (health = undefined), HEALTH_MS).unref());
-      if (!(await health)) throw new Failure(503, 'Postgres cannot be reached');
-      return new Body().write('{"status":"ok"}');
-    }
-    if (!hasToken(headers, options.token))
-      throw new Failure(401, 'expected the token, as Authorization: Bearer');
-    if (url !== '/sql' || method !== 'POST')
-      throw new Failure(400, 'expected POST /sql or GET /healthz');
-    const login = loginOf(headers, connections.place);
-    line.user = login.user;
-    const limits = {
-      maxResponseBytes: options.maxResponseBytes ?? MAX_BYTES,
-      largeRequests,
-      largeResponses,
-      signal,
-    };
-    const batch = batchOf(headers, await readBody(request, limits));
-    return connections.run(login, signal, (client) => responseTo(batch, client, limits));
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const begun = performance.now();
+    const line: LogLine = { id: randomUUID(), end: 'client left', durationMs: 0, bytes: 0 };
+    const ended = new AbortController();
+
+    response.setHeader('Neon-Request-Id', line.id).on('close', () => {
+      ended.abort();
+      line.durationMs = Math.round(performance.now() - begun);
+      if (response.writableFinished) line.end = 'complete';
+      options.log?.(line);
+    });
+
+    const body = await respond(request, line, ended.signal).catch((error: unknown) => {
+      const failure = failureOf(error);
+      line.status = failure.status;
+      if (failure.fields.code) line.code = failure.fields.code;
+      if (!(failure.fields instanceof DatabaseError)) line.error = failure.message;
+      if (failure.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+      // what has not been read: otherwise the next request on this connection would wait for it
+      request.resume();
+      return new Body().write(failure.json);
+    });
+
+    line.status ??= 200;
+    line.bytes = body.bytes;
+    response.shouldKeepAlive &&= server.listening;
+    response.writeHead(line.status, {
+      'Content-Type': 'application/json',
+      'Content-Length': body.bytes,
+    });
+    send(response, body);
   }
 
-  const server = createServer(
-    { ...TIMEOUTS, connectionsCheckingInterval: 5_000 },
-    async (request, response) => {
-      const begun = performance.now();
-      const line: LogLine = { id: randomUUID(), end: 'client left', durationMs: 0, bytes: 0 };
-      const ended = new AbortController();
-      response.setHeader('Neon-Request-Id', line.id).on('close', () => {
-        ended.abort();
-        line.durationMs = Math.round(performance.now() - begun);
-        if (response.writableFinished) line.end = 'complete';
-        options.log?.(line);
-      });
-      const body = await respond(request, line, ended.signal).catch((error: unknown) => {
-        const failure = failureOf(error);
-        line.status = failure.status;
-        if (failure.fields.code) line.code = failure.fields.code;
-        if (!(failure.fields instanceof DatabaseError)) line.error = failure.message;
-        if (failure.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-        // what has not been read: otherwise the next request on this connection would wait for it
-        request.resume();
-        return new Body().write(failure.json);
-      });
-      line.status ??= 200;
-      line.bytes = body.bytes;
-      response.shouldKeepAlive &&= server.listening;
-      response.writeHead(line.status, {
-        'Content-Type': 'application/json',
-        'Content-Length': body.bytes,
-      });
-      send(response, body);
-    },
-  );
+  const server = createServer({ ...TIMEOUTS, connectionsCheckingInterval: 5_000 }, handle);
   server.maxConnections = MOST_SOCKETS;
   server.listen(port, host);
   await once(server, 'listening');
+
   const { address, family, port: bound } = server.address() as AddressInfo;
   return {
     /** The URL of `POST /sql`: the driver's `fetchEndpoint`. */
@@ -185,6 +157,52 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
       await once(server, 'close');
       connections.close();
     },
+  };
+}
+
+/** Responds to a request, and adds its user to the line. @throws Failure or DatabaseError */
+type Responder = (request: IncomingMessage, line: LogLine, signal: AbortSignal) => Promise<Body>;
+
+function createResponder(
+  connections: Connections,
+  options: Pick<GatewayOptions, 'token' | 'maxResponseBytes'>,
+): Responder {
+  const largeRequests = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large requests`);
+  const largeResponses = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large responses`);
+  let health: Promise<boolean> | undefined;
+
+  function isHealthy(): Promise<boolean> {
+    const forget = () => {
+      health = undefined;
+    };
+    health ??= connections.isReachable().finally(() => void setTimeout(forget, HEALTH_MS).unref());
+    return health;
+  }
+
+  return async (request, line, signal) => {
+    const { headers, method, url } = request;
+    if (url === '/healthz' && (method === 'GET' || method === 'HEAD')) {
+      if (!(await isHealthy())) throw new Failure(503, 'Postgres cannot be reached');
+      return new Body().write('{"status":"ok"}');
+    }
+
+    if (!hasToken(headers, options.token))
+      throw new Failure(401, 'expected the token, as Authorization: Bearer');
+    if (url !== '/sql' || method !== 'POST')
+      throw new Failure(400, 'expected POST /sql or GET /healthz');
+
+    const login = loginOf(headers, connections.place);
+    line.user = login.user;
+
+    const limits = {
+      maxResponseBytes: options.maxResponseBytes ?? MAX_BYTES,
+      largeRequests,
+      largeResponses,
+      signal,
+    };
+
+    const batch = batchOf(headers, await readBody(request, limits));
+    return connections.run(login, signal, (client) => responseTo(batch, client, limits));
   };
 }
 

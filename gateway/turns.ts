@@ -19,27 +19,37 @@ export type TakeTurn = (signal: AbortSignal, until?: Promise<void>) => Promise<v
 export function turns(count: number, what: string): TakeTurn {
   let free = count;
   const waiting = new Set<() => void>();
-  const end = () => {
-    const [next = () => free++] = waiting;
-    waiting.delete(next);
-    next();
-  };
+
+  function end(): void {
+    const [next] = waiting;
+    if (next) {
+      waiting.delete(next);
+      next();
+    } else {
+      free++;
+    }
+  }
+
+  async function wait(signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    waiting.add(resolve);
+
+    AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]).addEventListener('abort', () => {
+      waiting.delete(resolve);
+      const message = `${what} are in use, and none became free within ${WAIT_MS / 1000} s`;
+      // without effect if its turn has come
+      reject(signal.aborted ? signal.reason : new Failure(503, message));
+    });
+    await promise;
+  }
 
   return async (signal, until) => {
     signal.throwIfAborted();
     const ended = Promise.all([once(signal, 'abort'), until]);
+
     if (free > 0) free--;
-    else {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      waiting.add(resolve);
-      AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]).addEventListener('abort', () => {
-        waiting.delete(resolve);
-        const message = `${what} are in use, and none became free within ${WAIT_MS / 1000} s`;
-        // without effect if its turn has come
-        reject(signal.aborted ? signal.reason : new Failure(503, message));
-      });
-      await promise;
-    }
+    else await wait(signal);
+
     void ended.then(end);
     signal.throwIfAborted();
   };

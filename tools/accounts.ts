@@ -29,6 +29,10 @@ export async function findAccount(client: Client, email: string): Promise<Accoun
   return rows[0];
 }
 
+/** What to do about an account that does not exist, when a key is issued for it. */
+export const CREATE_ADVICE =
+  '"npm run db:import" creates one with its data, --create-account one without.';
+
 /**
  * Finds an account as {@link findAccount} does. @throws UserError with the advice if there is none
  */

@@ -6,6 +6,7 @@ import { disconnect, disconnectDuringQuery, poll, readFile, readSlowly } from '.
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import type { Action, Context } from './context.ts';
+import { causeOutage } from './faults/outages.ts';
 import { tryFault } from './faults/trial.ts';
 import { writes } from './model/writes.ts';
 
@@ -22,7 +23,7 @@ const write: Action = async ({ world, tally }, random) => {
 
 /** Restarts the database while others read. */
 const restart: Action = async ({ world, stack, tally }) => {
-  await world.alone(() => stack.restartDatabase());
+  await world.alone(() => causeOutage(() => stack.restartDatabase()));
   tally.pass('fault: a restart of the database');
 };
 

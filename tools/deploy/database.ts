@@ -20,6 +20,82 @@ const SETTINGS = {
 const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
 
 /**
+ * What is wrong with the role, and the statement that repairs it, or null. Parameters: the role, its
+ * tables, and the names and values of its settings.
+ */
+const FIND_PROBLEMS = `
+  with role as (
+    select * from pg_roles where rolname = $1
+  ), tables as (
+    select name, to_regclass(name) as id
+    from unnest($2::text[]) name
+    where to_regclass(name) is not null
+  ), settings as (
+    select name, wanted, (
+      select substr(setting, strpos(setting, '=') + 1)
+      from pg_db_role_setting, unnest(setconfig) as setting
+      where setrole = role.oid
+        and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+        and split_part(setting, '=', 1) = name
+      order by setdatabase desc limit 1 -- one for this database overrides that for all
+    ) as found
+    from role, unnest($3::text[], $4::text[]) as needed (name, wanted)
+  )
+
+  select 'cannot log in' as problem, 'alter role ${ROLE} login' as statement
+  from role where not rolcanlogin
+
+  union all
+  select 'has a password that has expired', 'alter role ${ROLE} valid until ''infinity'''
+  from role where rolvaliduntil < now()
+
+  union all
+  select 'has more rights than it needs', concat_ws(' ', 'alter role ${ROLE}',
+    case when rolcreaterole then 'nocreaterole' end,
+    case when rolcreatedb then 'nocreatedb' end,
+    case when rolreplication then 'noreplication' end)
+  from role where rolcreaterole or rolcreatedb or rolreplication
+
+  union all
+  select 'cannot connect', format('grant connect on database %I to ${ROLE}', current_database())
+  from role where not has_database_privilege(oid, current_database(), 'connect')
+
+  union all
+  select distinct 'cannot use the schema ' || relnamespace::regnamespace,
+    format('grant usage on schema %s to ${ROLE}', relnamespace::regnamespace)
+  from role, tables join pg_class on pg_class.oid = id
+  where not has_schema_privilege(role.oid, relnamespace, 'usage')
+
+  union all
+  select case when found is null then 'has no setting ' || name else format('has %s = %L', name, found) end,
+    format('alter role ${ROLE} set %s = %L', name, wanted)
+  from settings -- set_config returns a value in the server's spelling: 65s for 65000
+  where found is null or set_config(name, found, true) <> set_config(name, wanted, true)
+
+  union all
+  select 'cannot read ' || string_agg(name, ', '),
+    format('grant select on %s to ${ROLE}', string_agg(name, ', '))
+  from role, tables where not has_any_column_privilege(role.oid, id, 'select')
+  having count(*) > 0
+
+  union all
+  select 'cannot update when a key was last used',
+    'grant insert (keyid, last_used), update (last_used) on api_key_uses to ${ROLE}'
+  from role, tables
+  where name = 'api_key_uses' and not (
+    has_column_privilege(role.oid, id, 'keyid', 'insert')
+    and has_column_privilege(role.oid, id, 'last_used', 'insert')
+    and has_column_privilege(role.oid, id, 'last_used', 'update'))
+
+  union all
+  select 'can change ' || case when rolsuper or rolbypassrls then 'everything' else string_agg(name, ', ') end, null
+  from role left join tables on true
+  where rolsuper or rolbypassrls
+    or has_table_privilege(role.oid, id, 'insert, update, delete, truncate')
+    or name <> 'api_key_uses' and has_any_column_privilege(role.oid, id, 'insert, update')
+  group by rolsuper, rolbypassrls`;
+
+/**
  * Checks that a database is migrated, and that the Worker's role can log in, read the tables,
  * update when a key was last used, and do nothing else. Changes nothing.
  *
@@ -30,14 +106,10 @@ export async function databaseProblems(url: string): Promise<string[]> {
   const database = await openForCommand({ env: { DATABASE_URL: url }, needsMigrations: false });
   return withConnection(database.url, async (client) => {
     const { pending } = await findMigrations(client);
-    const migration =
-      pending.length > 0
-        ? [`The database lacks the migrations ${pending.join(', ')}; ${MIGRATE}`]
-        : [];
-    return [
-      ...migration,
-      ...(await roleProblems(client, pending.length > 0 ? MIGRATE : CREATE_ROLE)),
-    ];
+    if (pending.length === 0) return roleProblems(client, CREATE_ROLE);
+
+    const migration = `The database lacks the migrations ${pending.join(', ')}; ${MIGRATE}`;
+    return [migration, ...(await roleProblems(client, MIGRATE))];
   });
 }
 
@@ -49,54 +121,16 @@ export async function databaseProblems(url: string): Promise<string[]> {
 async function roleProblems(client: Client, remedy: string): Promise<string[]> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [ROLE]);
   if (rowCount === 0) return [`The database has no role ${ROLE}; ${remedy}`];
+
   const { rows } = await client.query<{ problem: string; statement: string | null }>(
-    `with role as (select * from pg_roles where rolname = $1),
-       tables as (select name, to_regclass(name) as id from unnest($2::text[]) name where to_regclass(name) is not null),
-       settings as (
-         select name, wanted, ( -- one for this database overrides that for all
-           select substr(setting, strpos(setting, '=') + 1) from pg_db_role_setting, unnest(setconfig) as setting
-           where setrole = role.oid and setdatabase in (0, (select oid from pg_database where datname = current_database()))
-             and split_part(setting, '=', 1) = name
-           order by setdatabase desc limit 1) as found
-         from role, unnest($3::text[], $4::text[]) as needed (name, wanted)
-       )
-     select 'cannot log in' as problem, 'alter role ${ROLE} login' as statement from role where not rolcanlogin
-     union all
-     select 'has a password that has expired', 'alter role ${ROLE} valid until ''infinity''' from role where rolvaliduntil < now()
-     union all
-     select 'has more rights than it needs', concat_ws(' ', 'alter role ${ROLE}', case when rolcreaterole then 'nocreaterole' end,
-       case when rolcreatedb then 'nocreatedb' end, case when rolreplication then 'noreplication' end)
-     from role where rolcreaterole or rolcreatedb or rolreplication
-     union all
-     select 'cannot connect', format('grant connect on database %I to ${ROLE}', current_database())
-     from role where not has_database_privilege(oid, current_database(), 'connect')
-     union all
-     select distinct 'cannot use the schema ' || relnamespace::regnamespace,
-       format('grant usage on schema %s to ${ROLE}', relnamespace::regnamespace)
-     from role, tables join pg_class on pg_class.oid = id where not has_schema_privilege(role.oid, relnamespace, 'usage')
-     union all
-     select case when found is null then 'has no setting ' || name else format('has %s = %L', name, found) end,
-       format('alter role ${ROLE} set %s = %L', name, wanted)
-     from settings -- set_config returns a value in the server's spelling: 65s for 65000
-     where found is null or set_config(name, found, true) <> set_config(name, wanted, true)
-     union all
-     select 'cannot read ' || string_agg(name, ', '), format('grant select on %s to ${ROLE}', string_agg(name, ', '))
-     from role, tables where not has_any_column_privilege(role.oid, id, 'select') having count(*) > 0
-     union all
-     select 'cannot update when a key was last used',
-       'grant insert (keyid, last_used), update (last_used) on api_key_uses to ${ROLE}'
-     from role, tables where name = 'api_key_uses' and not (has_column_privilege(role.oid, id, 'keyid', 'insert')
-       and has_column_privilege(role.oid, id, 'last_used', 'insert') and has_column_privilege(role.oid, id, 'last_used', 'update'))
-     union all
-     select 'can change ' || case when rolsuper or rolbypassrls then 'everything' else string_agg(name, ', ') end, null
-     from role left join tables on true
-     where rolsuper or rolbypassrls or has_table_privilege(role.oid, id, 'insert, update, delete, truncate')
-       or name <> 'api_key_uses' and has_any_column_privilege(role.oid, id, 'insert, update')
-     group by rolsuper, rolbypassrls`,
+    FIND_PROBLEMS,
     [ROLE, TABLES, Object.keys(SETTINGS), Object.values(SETTINGS)],
   );
   return rows.map(({ problem, statement }) => {
-    const undo = 'revoke that privilege, and its membership in roles that grant it';
-    return `The role ${ROLE} ${problem}; ${statement === null ? undo : `run "${statement}"`}`;
+    const advice =
+      statement === null
+        ? 'revoke that privilege, and its membership in roles that grant it'
+        : `run "${statement}"`;
+    return `The role ${ROLE} ${problem}; ${advice}`;
   });
 }

@@ -5,12 +5,12 @@ import {
   hashApiKey,
 } from '../../src/auth/api-key.ts';
 import type { KeyLimits } from '../../src/auth/key-limits.ts';
-import { existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
+import { CREATE_ADVICE, existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
 import { withTransaction } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
-import { showLimits } from './limits.ts';
 import type { ListedKey } from './list.ts';
 import { printable } from './printable.ts';
+import { showLimits } from './shown-limits.ts';
 
 /** A new key. `key` is not stored, so it cannot be shown again. */
 export type IssuedKey = { readonly key: string } & Pick<
@@ -30,10 +30,6 @@ export interface IssueOptions {
   /** Called with each thing that was stored besides the key. */
   readonly onNotice?: (notice: string) => void;
 }
-
-/** What to do about an account that does not exist. */
-export const ADVICE =
-  '"npm run db:import" creates one with its data, --create-account one without.';
 
 /**
  * Issues an API key for an account and stores its hash, in a database that it migrates first. All
@@ -64,7 +60,7 @@ export async function issueKey(
     if (applied.length > 0) stored.push(`applied ${applied.join(', ')}`);
     const known = createAccount
       ? await findAccount(client, email)
-      : await existingAccount(client, email, ADVICE);
+      : await existingAccount(client, email, CREATE_ADVICE);
     const { account, isNew } = known
       ? { account: known, isNew: false }
       : await findOrCreateAccount(client, email);

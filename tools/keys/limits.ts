@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from 'pg';
-import { type KeyLimits, describeKeyLimits, parseKeyLimits } from '../../src/auth/key-limits.ts';
-import { existingAccount, findAccount } from '../accounts.ts';
+import { type KeyLimits, parseKeyLimits } from '../../src/auth/key-limits.ts';
+import { CREATE_ADVICE, existingAccount, findAccount } from '../accounts.ts';
 import { counted, UserError } from '../command.ts';
 import { withLockTimeout } from '../connection.ts';
 import { findMigrations } from '../migrations.ts';
-import { ADVICE } from './issue.ts';
 import { printable } from './printable.ts';
 
 /** The options of `keys -- issue` that limit what the key sees. */
@@ -63,6 +62,7 @@ export async function chooseLimits(
     noMetadata,
     noPageid,
   } = options;
+
   const both = question.filter((name) => withoutQuestion.includes(name));
   if (both.length > 0)
     throw new UserError(`--without-question: ${list(both)} cannot be a --question as well`);
@@ -70,6 +70,7 @@ export async function chooseLimits(
     throw new UserError(
       '--no-pageid: takes "pageid" out of the metadata, so it cannot be a --metadata as well',
     );
+
   const limits: KeyLimits = {
     v: 1,
     ...(options.survey && { surveys: options.survey }),
@@ -81,15 +82,19 @@ export async function chooseLimits(
     ...(options.pseudonyms && { secret: randomBytes(32).toString('hex') }),
   };
   if (Object.keys(limits).length === 1 && options.pseudonymsOf === undefined) return null;
+
   return withLockTimeout(url, async (client) => {
     const isEmpty = (await findMigrations(client)).pending.includes('0001_initial.sql');
     const find = createAccount ? findAccount : existingAccount;
-    const account = isEmpty ? undefined : await find(client, email, ADVICE);
+    const account = isEmpty ? undefined : await find(client, email, CREATE_ADVICE);
+
     const shared = options.pseudonymsOf && {
       secret: await secretOf(client, options.pseudonymsOf, account?.id),
     };
+
     const entries = account ? await entriesOf(client, account.id) : [];
     if (!options.force) checkNames(options, entries);
+
     const chosen = { ...limits, ...shared };
     for (const notice of describe(chosen, entries)) options.onNotice(notice);
     return chosen;
@@ -141,6 +146,7 @@ function checkNames(
     const known = new Set(entries.flatMap((entry) => entry[column] ?? []));
     const unknown = names?.filter((name) => !known.has(name)) ?? [];
     if (unknown.length === 0) continue;
+
     const sorted = [...known].toSorted();
     const listed =
       sorted.length > 0
@@ -150,6 +156,11 @@ function checkNames(
       `--${option}: the account has no ${column} ${list(unknown)}: it has ${listed}. If it is to come, add --force.`,
     );
   }
+}
+
+function describeMetadata(keys: readonly string[] | undefined): string {
+  if (!keys) return 'all metadata';
+  return keys.length > 0 ? `of the metadata only ${list(keys)}` : 'no metadata';
 }
 
 /** @returns a sentence that describes what a key sees, and warnings */
@@ -165,6 +176,7 @@ function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
   } = limits;
   const isAmong = (names: readonly string[] | undefined, name: string) =>
     names?.includes(name) ?? true;
+
   const forms = entries.filter(
     ({ survey, form }) => isAmong(surveys, survey) && isAmong(shortcodes, form),
   );
@@ -172,25 +184,24 @@ function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
     ({ question }) =>
       question !== null && isAmong(questions, question) && !hidden?.includes(question),
   );
+
   const answered = entries.filter(({ question }) => question !== null);
   const namesIn = (some: readonly Entry[]) => new Set(some.map(({ survey }) => survey)).size;
   const sum = (some: readonly Entry[]) =>
     some.reduce((total, { responses }) => total + responses, 0);
   const of = (part: number, all: number, noun: string) =>
     `${part.toLocaleString('en-US')} of ${counted(all, noun)}`;
+
   const parts = [
     of(namesIn(forms), namesIn(entries), 'survey'),
     of(seen.length, answered.length, 'question'),
     of(sum(seen), sum(entries), 'response'),
-    metadata
-      ? metadata.length > 0
-        ? `of the metadata only ${list(metadata)}`
-        : 'no metadata'
-      : 'all metadata',
+    describeMetadata(metadata),
     pageid === false ? 'no page ids' : 'page ids',
   ];
   const ids =
     secret === undefined ? "the participants' ids" : "pseudonyms in place of the participants' ids";
+
   const notices = [`This key sees ${parts.join(', ')}, and ${ids}.`];
   if (sum(seen) === 0) notices.push('Warning: this key sees no responses.');
   if (secret !== undefined && !metadata)
@@ -198,47 +209,4 @@ function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
       'Warning: metadata and free text can hold names and phone numbers: see --metadata, --no-metadata, --question and --without-question.',
     );
   return notices;
-}
-
-/**
- * What a list shows of a key's limits, as `/key` does: never the secret. Null for a key that sees
- * everything.
- */
-export type ShownLimits =
-  | null
-  | 'unknown' // the service refuses the key
-  | (Omit<KeyLimits, 'without_questions' | 'secret'> & {
-      readonly without_questions?: number;
-      readonly pseudonyms?: string;
-    });
-
-/** @param stored `api_keys.limits` */
-export async function showLimits(stored: unknown): Promise<ShownLimits> {
-  if (stored === null) return null;
-  const limits = parseKeyLimits(stored);
-  return limits ? ((await describeKeyLimits(limits)) as ShownLimits) : 'unknown';
-}
-
-/** Limits in a few words, such as `3 surveys, no metadata`. */
-export function inShort(limits: ShownLimits): string {
-  if (limits === null || limits === 'unknown') return limits ?? '-';
-  const {
-    surveys,
-    shortcodes,
-    questions,
-    without_questions: hidden,
-    metadata,
-    pageid,
-    pseudonyms,
-  } = limits;
-  const parts = [
-    surveys && counted(surveys.length, 'survey'),
-    shortcodes && counted(shortcodes.length, 'form'),
-    questions && counted(questions.length, 'question'),
-    hidden !== undefined && `without ${counted(hidden, 'question')}`,
-    metadata && (metadata.length > 0 ? counted(metadata.length, 'metadata key') : 'no metadata'),
-    pageid === false && 'no page ids',
-    pseudonyms && `pseudonyms ${pseudonyms}`,
-  ];
-  return parts.filter(Boolean).join(', ');
 }

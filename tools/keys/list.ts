@@ -1,8 +1,8 @@
 import { existingAccount } from '../accounts.ts';
 import { UserError } from '../command.ts';
 import { withLockTimeout } from '../connection.ts';
-import { type ShownLimits, inShort, showLimits } from './limits.ts';
 import { printable } from './printable.ts';
+import { type ShownLimits, inShort, showLimits } from './shown-limits.ts';
 import { isoTime, toTheMinute } from './times.ts';
 
 /** A key as operators see it, without the key and its hash. Times are ISO 8601. */

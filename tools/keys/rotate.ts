@@ -7,9 +7,9 @@ import {
 import { UserError } from '../command.ts';
 import { withTransaction } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
-import { showLimits } from './limits.ts';
 import { type ListedKey, noSuchKey, stateAt } from './list.ts';
 import { printable } from './printable.ts';
+import { showLimits } from './shown-limits.ts';
 import { isoTime, toTheMinute } from './times.ts';
 
 /** A key that replaces another. */

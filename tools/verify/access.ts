@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateApiKey, generateLimitedApiKey } from '../../src/auth/api-key.ts';
-import { type ShownLimits, inShort } from '../keys/limits.ts';
+import { type ShownLimits, inShort } from '../keys/shown-limits.ts';
 import { API, NotTested, type RequestOptions, type Subject, expectEqual, ms } from './subject.ts';
 
 /** A suspended database wakes up in seconds. */

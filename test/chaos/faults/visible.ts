@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../support/data.ts';
 import { type Random, below, pick } from '../../support/random.ts';
 import type { InjectedFault } from './fault.ts';
+import { causeOutage } from './outages.ts';
 
 /**
  * Bodies that are not JSON, not a result, or a complete result of another query: none of ours has
@@ -57,7 +58,7 @@ const transient: Readonly<Record<string, InjectedFault['inject']>> = {
     exchange.change((body) => body.subarray(0, pick(random, Object.values(CUTS))(body, random))),
   garbage: (exchange, random) => exchange.reply(200, pick(random, GARBAGE)),
   'a killed backend': (_, random) => {
-    void sleep(8 * random()).then(killBackends);
+    void sleep(8 * random()).then(() => causeOutage(killBackends));
   },
 };
 
