@@ -47,13 +47,6 @@ export function counted(number: number, noun: string): string {
   return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-let running = 'this program';
-
-/**
- * This process's command as a user types it, with its subcommand, such as `npm run keys -- list`.
- */
-export const commandName = () => running;
-
 /** Follows an error of the command line. */
 export const helpOf = (usage: string) => `See "${usage} --help". Options follow the "--".`;
 
@@ -64,10 +57,6 @@ export const helpOf = (usage: string) => `See "${usage} --help". Options follow 
  * @param usage how it is called, up to its options
  */
 export function commandLine(usage: string): Command {
-  const [, , subcommand = '-'] = process.argv;
-  running = usage
-    .replace(' --silent', '')
-    .replace(/ --$/, subcommand.startsWith('-') ? '' : ` -- ${subcommand}`);
   return new Command(usage).allowExcessArguments(false).showHelpAfterError(helpOf(usage));
 }
 

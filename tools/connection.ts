@@ -1,7 +1,6 @@
 import { Client, type DatabaseError } from 'pg';
 import { UserError } from './command.ts';
 import { isoTime } from './keys/times.ts';
-import { explainMissingRight } from './rights.ts';
 
 /** Runs `work` on a new connection. */
 export async function withConnection<T>(
@@ -12,28 +11,11 @@ export async function withConnection<T>(
   // a lost connection fails the running query; unhandled, it would end the process first
   client.on('error', () => {});
   await client.connect();
-  const lastStatement = recordStatements(client);
   try {
     return await work(client);
-  } catch (error) {
-    throw await explainMissingRight(client, error, lastStatement()).catch(() => error);
   } finally {
     await client.end();
   }
-}
-
-/** @returns a function that returns the last statement that was run, except for a rollback */
-function recordStatements(client: Client): () => string {
-  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-  let last = '';
-  const recorded = (...args: unknown[]) => {
-    const [first] = args;
-    const text = typeof first === 'string' ? first : (first as { text: string }).text;
-    if (text !== 'rollback') last = text;
-    return query(...args);
-  };
-  client.query = recorded as Client['query'];
-  return () => last;
 }
 
 /**
