@@ -16,11 +16,13 @@ export type Header = ReturnType<typeof parseHeader>;
  */
 export function parseHeader(record: CsvRecord | undefined, format: FileFormat) {
   if (!record) throw new BadLine(1, 'the file is empty: its first line must name the columns');
+
   const text = record.text.replace(/^\uFEFF/, '');
   const occurrences = (delimiter: string): number => text.split(delimiter).length;
   const delimiter = DELIMITERS.reduce((best, next) =>
     occurrences(next) > occurrences(best) ? next : best,
   );
+
   const columns = fieldsOf({ ...record, text }, delimiter).map((name) => name ?? '');
   const wanted = Object.keys(format.columns);
   const missing = wanted.filter((name) => !columns.includes(name));
@@ -35,16 +37,13 @@ export function parseHeader(record: CsvRecord | undefined, format: FileFormat) {
       1,
       `this looks like the ${other.name} file: did you swap --forms and --responses?`,
     );
-  const relative = RELATIVES.find(({ column }) => columns.includes(column));
-  if (relative && missing.length > 0)
-    throw new BadLine(1, `this looks like ${relative.kind}: export ${format.endpoint} instead`);
-  if (/^"?sep=/i.test(text))
-    throw new BadLine(1, 'remove this line, which is for spreadsheets only');
+
   if (missing.length > wanted.length / 2)
     throw new BadLine(
       1,
       `must name the columns of ${format.endpoint}, separated by commas, but is ${shown(text)}`,
     );
+
   const faults = [
     list('lacks', missing),
     list('has unknown', unknown),
@@ -57,12 +56,6 @@ export function parseHeader(record: CsvRecord | undefined, format: FileFormat) {
     );
   return { columns, delimiter };
 }
-
-/** Other CSV files of the service, by a column that only they have. */
-const RELATIVES = [
-  { column: 'attempts', kind: 'a file with layout=wide' },
-  { column: 'participants', kind: 'a codebook' },
-];
 
 function list(verb: string, names: string[]): string {
   if (names.length === 0) return '';

@@ -3,7 +3,6 @@ import { access, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { UserError } from '../command.ts';
-import { HEAD_BYTES, whyNotCsv } from './not-csv.ts';
 
 export type InputFile = Awaited<ReturnType<typeof openInput>>;
 
@@ -24,24 +23,22 @@ export async function openInput(path: string) {
   /**
    * The file's bytes, decompressed if it is gzip.
    *
-   * @throws UserError naming the file if it is named `.gz` but is not gzip, is damaged or
-   * truncated, or cannot be CSV
+   * @throws UserError naming the file if it is named `.gz` but is not gzip, or is damaged or
+   * truncated
    */
   async function* content(): AsyncGenerator<Uint8Array, void> {
     source = createReadStream(path);
     try {
       const chunks: AsyncIterableIterator<Buffer> = source[Symbol.asyncIterator]();
-      const magic = await start(chunks, 2);
+      const magic = await firstBytes(chunks, 2);
       isGzip = magic[0] === 0x1f && magic[1] === 0x8b;
       if (!isGzip && path.endsWith('.gz'))
         throw new UserError(
           `${path}: is named .gz, but is not a gzip file: if it is CSV, remove .gz from its name`,
         );
-      const bytes = isGzip ? gunzip(chain(magic, chunks)) : chain(magic, chunks);
-      const head = await start(bytes, HEAD_BYTES);
-      const problem = whyNotCsv(head);
-      if (problem !== undefined) throw new UserError(`${path}: ${problem}`);
-      yield* chain(head, bytes);
+
+      const bytes = chain(magic, chunks);
+      yield* isGzip ? gunzip(bytes) : bytes;
     } catch (error) {
       throw error instanceof UserError ? error : unreadable(path)(error);
     } finally {
@@ -70,7 +67,7 @@ export async function openInput(path: string) {
 }
 
 /** Takes chunks until there are `count` bytes, or no more. */
-async function start(chunks: AsyncIterator<Buffer>, count: number): Promise<Buffer> {
+async function firstBytes(chunks: AsyncIterator<Buffer>, count: number): Promise<Buffer> {
   let head = Buffer.alloc(0);
   while (head.length < count) {
     const next = await chunks.next();
@@ -94,24 +91,33 @@ const GUNZIP = { chunkSize: 64 * 1024, writableHighWaterMark: 1 };
  */
 async function* gunzip(chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void> {
   const next = async () => (await chunks.next()).value as Buffer | undefined;
-  for (let chunk = await next(); chunk;) {
+  let chunk = await next();
+  while (chunk) {
     const first = chunk.findIndex((byte) => byte !== 0);
-    chunk = first === -1 ? await next() : chunk.subarray(first);
-    if (first === -1) continue;
+    if (first === -1) {
+      chunk = await next();
+      continue;
+    }
+    chunk = chunk.subarray(first);
+
     const zlib = createGunzip(GUNZIP);
-    const input = async function* (): AsyncGenerator<Buffer, void> {
-      for (let given = 0; chunk; chunk = await next()) {
+    const member = async function* (): AsyncGenerator<Buffer, void> {
+      let given = 0;
+      while (chunk) {
         given += chunk.length;
         yield chunk;
+
         const unread = given - zlib.bytesWritten;
-        if (unread === 0) continue;
-        chunk = chunk.subarray(-unread);
-        return;
+        if (unread > 0) {
+          chunk = chunk.subarray(-unread);
+          return;
+        }
+        chunk = await next();
       }
     };
     // The iteration throws the errors of both streams; the callback only keeps them from being
     // thrown twice.
-    yield* pipeline(input, zlib, () => {});
+    yield* pipeline(member, zlib, () => {});
   }
 }
 
