@@ -47,14 +47,12 @@ const LOCALES = ['C', 'da', 'und'];
 /** In several scripts; some look like pseudonyms. */
 const MORE_USERIDS = ['Åse', 'aa', 'Ω', '中文', 'مريم', '😀', 'P1', `p${'0'.repeat(32)}`];
 const MORE_METADATA = [
-  ...[
-    'null',
-    '[1, 2.50]',
-    '"m"',
-    '1.50',
-    'true',
-    '{"": 1, "m": {"pageid": [1.10e2]}, "none": null}',
-  ],
+  'null',
+  '[1, 2.50]',
+  '"m"',
+  '1.50',
+  'true',
+  '{"": 1, "m": {"pageid": [1.10e2]}, "none": null}',
   '{"pageid": "1", "phone": "+254", "m": null, "seed": 7, "ad_id": "é\\"\\n"}',
 ];
 const MORE_KEYS = ['', 'pageid', 'phone', 'seed', 'seed_2'];

@@ -74,8 +74,16 @@ describe('the gateway', async () => {
     const login = `postgresql://${url.username}:${url.password}`;
     const { host, hostname, port, pathname } = url;
     const refused = [
-      ...['evil.example', 'localhost', '127.1', '127.0.0.1.', '[::1]', '127.0.0.2'],
-      ...['127.0.0.1%00', '127.0.0.1,evil.example', '１２７.0.0.1', 'x@evil.example'],
+      'evil.example',
+      'localhost',
+      '127.1',
+      '127.0.0.1.',
+      '[::1]',
+      '127.0.0.2',
+      '127.0.0.1%00',
+      '127.0.0.1,evil.example',
+      '１２７.0.0.1',
+      'x@evil.example',
     ].map((other) => `${login}@${other}:${port}${pathname}`);
     refused.push(
       `${login}@${hostname}${pathname}`,

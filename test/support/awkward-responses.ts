@@ -3,18 +3,14 @@ import type { TestResponse } from './data.ts';
 
 /** JSON as it is stored: numbers that JavaScript cannot represent, and values that are not text. */
 const METADATA = [
-  ...[
-    '{"ad_id": 12345678901234567890123456789}',
-    '{"ad_id": ""}',
-    '{"ad_id": {"nested": "\\"quoted\\""}}',
-    '["ad_id"]',
-  ],
-  ...[
-    '{"n": 1.10, "big": 1e300, "c": 1e400, "d": -0.0}',
-    '{"": "a", "it\'s": "b", "a,\\"b\\"": "c"}',
-    'null',
-    null,
-  ],
+  '{"ad_id": 12345678901234567890123456789}',
+  '{"ad_id": ""}',
+  '{"ad_id": {"nested": "\\"quoted\\""}}',
+  '["ad_id"]',
+  '{"n": 1.10, "big": 1e300, "c": 1e400, "d": -0.0}',
+  '{"": "a", "it\'s": "b", "a,\\"b\\"": "c"}',
+  'null',
+  null,
 ];
 /** Some of their keys, and one that none has. */
 export const METADATA_KEYS = ['ad_id', 'n', '', 'a,"b"', "it's", '🎉'];

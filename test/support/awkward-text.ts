@@ -6,21 +6,29 @@ import { pick } from './random.ts';
  */
 export const AWKWARD: readonly string[] = [
   ...Array.from('",\r\n\t\\ \u0001\u001f\u007f\u0085\u2028\ufeffé🎉\u{10ffff}'),
-  ...['""', '\r\n', '\\.', '\\N', 'NULL', '{"a":1}', 'e\u0301', 'שלום', 'مرحبا', '漢字', '👩‍👩‍👧'],
+  '""',
+  '\r\n',
+  '\\.',
+  '\\N',
+  'NULL',
+  '{"a":1}',
+  'e\u0301',
+  'שלום',
+  'مرحبا',
+  '漢字',
+  '👩‍👩‍👧',
 ];
 
 /** Survey names that are special in a header, a URL, a file system, SQL or JSON. */
 export const SPECIAL_NAMES = [
-  ...[
-    'a\r\nX-Evil: 1',
-    '"; filename="evil',
-    "a'; --",
-    '../../etc/passwd',
-    '%0d%0a',
-    '%2F',
-    'a&b=c',
-    'a+b #c',
-  ],
+  'a\r\nX-Evil: 1',
+  '"; filename="evil',
+  "a'; --",
+  '../../etc/passwd',
+  '%0d%0a',
+  '%2F',
+  'a&b=c',
+  'a+b #c',
   ...[
     ' ',
     '\u202eexe.csv',

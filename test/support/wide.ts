@@ -111,22 +111,25 @@ export const keyOf = (
 
 /** The first columns of a wide file. */
 export const FIXED = [
-  ...[
-    'userid',
-    'parent_surveyid',
-    'parent_shortcode',
-    'flowid',
-    'started',
-    'ended',
-    'attempts',
-    'metadata',
-  ],
+  'userid',
+  'parent_surveyid',
+  'parent_shortcode',
+  'flowid',
+  'started',
+  'ended',
+  'attempts',
+  'metadata',
 ];
 
 /** With `timing=true`, those after `attempts`. */
 export const TIMING = [
-  ...['answers', 'corrections', 'survey_duration'],
-  ...['answer_time_min', 'answer_time_median', 'answer_time_75', 'answer_time_90'],
+  'answers',
+  'corrections',
+  'survey_duration',
+  'answer_time_min',
+  'answer_time_median',
+  'answer_time_75',
+  'answer_time_90',
 ];
 /** The first column that people can have typed. */
 export const firstTyped = ({ timing }: WideParameters): number =>

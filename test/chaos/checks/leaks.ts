@@ -21,23 +21,20 @@ const INTERNAL = new RegExp(
  */
 const HEADERS = new Set([
   ...Object.keys(describedHeaders).map((name) => name.toLowerCase()),
-  ...[
-    'access-control-allow-headers',
-    'access-control-allow-methods',
-    'access-control-max-age',
-    'allow',
-    'connection',
-  ],
-  ...[
-    'cf-cache-status',
-    'content-encoding',
-    'content-length',
-    'content-type',
-    'date',
-    'keep-alive',
-    'location',
-  ],
-  ...['referrer-policy', 'transfer-encoding'],
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-max-age',
+  'allow',
+  'connection',
+  'cf-cache-status',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'location',
+  'referrer-policy',
+  'transfer-encoding',
 ]);
 
 const MARKER_OR_UUID =

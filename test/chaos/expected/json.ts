@@ -80,24 +80,20 @@ export function surveysJson({ marker }: Account, forms: readonly FormVersion[]):
 
 /** The members of a response before its token. */
 const MEMBERS = [
-  ...[
-    'parent_surveyid',
-    'parent_shortcode',
-    'shortcode',
-    'surveyid',
-    'flowid',
-    'userid',
-    'question_ref',
-  ],
-  ...[
-    'question_idx',
-    'question_text',
-    'response',
-    'timestamp',
-    'metadata',
-    'pageid',
-    'translated_response',
-  ],
+  'parent_surveyid',
+  'parent_shortcode',
+  'shortcode',
+  'surveyid',
+  'flowid',
+  'userid',
+  'question_ref',
+  'question_idx',
+  'question_text',
+  'response',
+  'timestamp',
+  'metadata',
+  'pageid',
+  'translated_response',
 ];
 
 export function responseJson(row: Response, shortcode: string, { omit = [] }: Parameters): string {

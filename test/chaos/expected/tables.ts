@@ -19,24 +19,20 @@ import type { Parameters } from '../requests/parameters.ts';
 export type Cells = (string | null)[];
 
 const LONG = [
-  ...[
-    'parent_surveyid',
-    'parent_shortcode',
-    'surveyid',
-    'flowid',
-    'userid',
-    'question_ref',
-    'question_idx',
-  ],
-  ...[
-    'question_text',
-    'response',
-    'timestamp',
-    'metadata',
-    'ad_id',
-    'pageid',
-    'translated_response',
-  ],
+  'parent_surveyid',
+  'parent_shortcode',
+  'surveyid',
+  'flowid',
+  'userid',
+  'question_ref',
+  'question_idx',
+  'question_text',
+  'response',
+  'timestamp',
+  'metadata',
+  'ad_id',
+  'pageid',
+  'translated_response',
 ];
 /** What people typed. */
 const TYPED = new Set(['question_text', 'response', 'translated_response']);
@@ -96,8 +92,16 @@ export function formDataTable(forms: readonly FormVersion[]): Cells[] {
 }
 
 const CODEBOOK = [
-  ...['column', 'shortcode', 'question_ref', 'question_idx', 'question_text'],
-  ...['responses', 'participants', 'first', 'last', 'choices'],
+  'column',
+  'shortcode',
+  'question_ref',
+  'question_idx',
+  'question_text',
+  'responses',
+  'participants',
+  'first',
+  'last',
+  'choices',
 ];
 
 export function codebookTable(

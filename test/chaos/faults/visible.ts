@@ -9,7 +9,11 @@ import { causeOutage } from './outages.ts';
  * three columns.
  */
 const GARBAGE = [
-  ...['<html>', '', '{"rows":[[', '\u0000', '{"fields"'],
+  '<html>',
+  '',
+  '{"rows":[[',
+  '\u0000',
+  '{"fields"',
   'null',
   '[]',
   '{}',
