@@ -20,7 +20,7 @@ const program = commandLine('npm run db:import --')
   .addHelpText(
     'after',
     `
-Files: CSV in UTF-8, plain or gzip, with the export's columns in any order, separated by commas, semicolons or tabs.
+Files: CSV in UTF-8, plain or gzip, with the export's columns in any order.
 Timestamps look like 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00. An empty field is null; an empty text is
 written "". Import the files as they were exported, without safe=true, which adds apostrophes: spreadsheets round long ids
 and drop zeros before numbers.
@@ -80,6 +80,7 @@ async function importWithReports({
       process.stderr.write(`${notice}\n`);
     },
   });
+
   report.clear();
   process.stdout.write(format(summary, dryRun));
 }
@@ -98,6 +99,7 @@ function format(
     ...(isNothingNew ? ['nothing changed: all rows were already stored'] : []),
     ...(isDryRun ? ['dry run: nothing was stored'] : []),
   ];
+
   return lines.map((line) => `${line}\n`).join('');
 }
 

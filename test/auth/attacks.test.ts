@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import type { KeyLimits } from '../../src/auth/key-limits.ts';
-import { rotateKey } from '../../tools/keys/rotate.ts';
 import { Account } from '../chaos/model/account.ts';
 import { query } from '../support/api.ts';
 import { addResponses, createSurvey, sql } from '../support/data.ts';
-import { stackAddress, useStack } from '../support/stack-address.ts';
+import { useStack } from '../support/stack-address.ts';
 import { type Question, ask, hasPython, startMaskedCopy } from './masked-copy.ts';
 
 /*
@@ -159,40 +158,18 @@ test.skipIf(!hasPython).each(Object.entries(ATTACKS))(
   },
 );
 
-const entry = {
-  v: 3,
-  keyId: randomUUID(),
-  accountId: account.id,
-  email: account.email,
-  expires: null,
-  limits: LIMITS,
-};
-/** What the cache has of a key that the service has not seen, and whether the key works. */
-const ENTRIES: Record<string, [object, boolean]> = {
-  'an older entry, without limits': [{ ...entry, v: 2, limits: undefined }, true],
-  'an entry with a limit that it does not know': [{ ...entry, limits: { v: 1, days: [] } }, true],
-  'an entry without its limits': [{ ...entry, limits: null }, false],
-};
-/** What changes while a key is used. @returns the key that works afterwards */
-const CHANGES: Record<string, (hash: string) => Promise<string | void>> = {
+/** What changes while a key is used, which then works no more. */
+const CHANGES: Record<string, (hash: string) => Promise<void>> = {
   'its limits are removed': async (hash) => {
     await sql('update api_keys set limits = null where hash = $1', [hash]);
   },
   'it gets a limit that the service does not know': async (hash) => {
     await sql(`update api_keys set limits = limits || '{"days": 7}' where hash = $1`, [hash]);
   },
-  'it is revoked': async (hash) => {
-    await sql('update api_keys set revoked = now() where hash = $1', [hash]);
-  },
-  'it is rotated': async (hash) => {
-    const [row] = await sql<{ id: string }>('select id from api_keys where hash = $1', [hash]);
-    const { rotated } = await rotateKey(stackAddress().databaseUrl, row?.id ?? '', { graceMs: 0 });
-    return rotated.key;
-  },
 };
 
 test.skipIf(!hasPython)(
-  'a limited key never shows more than the masked copy, whatever happens to it',
+  'a limited key never shows more than the masked copy, also while its limits change',
   async () => {
     if (!world) return;
     const { real, copy, unlimited } = world;
@@ -202,27 +179,17 @@ test.skipIf(!hasPython)(
     const expected = await ask(copy, unlimited, question);
     const refused = await ask(copy, generateLimitedApiKey(), question);
     expect([expected.status, refused.status]).toEqual([200, 401]);
-    for (const [name, [value, works]] of Object.entries(ENTRIES)) {
-      const key = await world.issue(LIMITS);
-      await keys.put(await hashApiKey(key), JSON.stringify({ ...value, checked: Date.now() }));
-      expect
-        .soft([name, await ask(real, key, question)])
-        .toEqual([name, works ? expected : refused]);
-    }
     for (const [name, change] of Object.entries(CHANGES)) {
       const key = await world.issue(LIMITS);
       const hash = await hashApiKey(key);
       await ask(real, key, question);
       while ((await keys.get(hash)) === null) await sleep(10);
       const running = Array.from({ length: 4 }, () => ask(real, key, question));
-      const newKey = (await change(hash)) ?? key;
+      await change(hash);
       await keys.delete(hash);
       for (const seen of await Promise.all(running))
         expect.soft([name, seen]).toEqual([name, seen.status === 200 ? expected : refused]);
       expect.soft([name, await ask(real, key, question)]).toEqual([name, refused]);
-      expect
-        .soft([name, await ask(real, newKey, question)])
-        .toEqual([name, newKey === key ? refused : expected]);
     }
   },
 );

@@ -136,29 +136,15 @@ describe('the gateway', async () => {
     },
   );
 
-  test('leaves nothing to the next request, also when a client disconnects in a transaction', async () => {
+  test('leaves nothing of a transaction whose client disconnects', async () => {
     const other = await startOther({ connections: 1 });
-    const leftovers = [
-      'prepare left as select 1',
-      'select pg_advisory_lock(7)::text',
-      'declare left cursor with hold for select 1',
-    ];
-    for (const query of [...leftovers, 'listen left', 'set session authorization default; '])
-      await other.post({ query });
     const leaving = new AbortController();
-    const lost = other.post(
-      { queries: [{ query: 'create table lost ()' }, { query: LONG }] },
-      {},
-      leaving.signal,
-    );
+    const queries = [{ query: 'create table lost ()' }, { query: LONG }];
+    const lost = other.post({ queries }, {}, leaving.signal);
     await expect.poll(countLong).toBe(1);
     leaving.abort();
     await lost.catch(() => {});
-    const left = `select (select count(*) from pg_prepared_statements), (select count(*) from pg_cursors), to_regclass('lost')::text,
-      (select count(*) from pg_locks where locktype = 'advisory'), (select count(*) from pg_listening_channels()), pg_backend_pid()`;
-    const [row] = await other.rowsOf(left);
-    // the cursor is that of this query
-    expect(row?.slice(0, -1)).toEqual(['0', '1', null, '0', '0']);
+    expect(await other.rowsOf(`select to_regclass('lost')::text`)).toEqual([[null]]);
     expect(await countLong()).toBe(0);
   });
 

@@ -271,7 +271,13 @@ describe('a request', () => {
   // A pooler in transaction mode shares sessions and what is left in them:
   // https://neon.com/docs/connect/connection-pooling
   test('leaves no setting, temporary table or transaction behind', async () => {
-    for (const query of ['set test.setting = 1', 'create temporary table test_left ()', 'begin'])
+    const leftovers = [
+      'set test.setting = 1',
+      'create temporary table test_left ()',
+      'declare test_left cursor with hold for select 1',
+      'begin',
+    ];
+    for (const query of leftovers)
       expect(await endpoint.post({ query })).toMatchObject({ status: 200 });
     await endpoint.rowsOf(`insert into ${name}.log values ('kept')`);
     expect(

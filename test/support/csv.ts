@@ -4,17 +4,14 @@ import { cellsOf, createRecordEnds } from '../../site/shared/csv.ts';
  * The CSV dialect of Postgres's COPY in its simplest form, to compare the encoder with.
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  */
-export function naiveCsv(
-  rows: readonly (readonly (string | null)[])[],
-  lineEnd = '\n',
-  delimiter = ',',
-): string {
+export function naiveCsv(rows: readonly (readonly (string | null)[])[], lineEnd = '\n'): string {
   const cellOf = (cell: string | null): string => {
     if (cell === null) return '';
-    const isQuoted = cell === '' || cell.includes(delimiter) || /["\r\n]/.test(cell);
+    const isQuoted = cell === '' || /[",\r\n]/.test(cell);
     return isQuoted ? `"${cell.replaceAll('"', '""')}"` : cell;
   };
-  return rows.map((row) => row.map(cellOf).join(delimiter) + lineEnd).join('');
+
+  return rows.map((row) => row.map(cellOf).join(',') + lineEnd).join('');
 }
 
 /**

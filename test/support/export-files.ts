@@ -41,11 +41,7 @@ export function responseRow(values: FileRow = {}): FileRow {
 }
 
 /** Writes rows as CSV as Postgres does. All rows have the columns of the first. */
-export function csvOf(rows: FileRow[], lineEnd?: string, delimiter?: string): string {
+export function csvOf(rows: FileRow[], lineEnd?: string): string {
   const names = Object.keys(rows[0] ?? {});
-  return naiveCsv(
-    [names, ...rows.map((row) => names.map((name) => row[name] ?? null))],
-    lineEnd,
-    delimiter,
-  );
+  return naiveCsv([names, ...rows.map((row) => names.map((name) => row[name] ?? null))], lineEnd);
 }

@@ -211,7 +211,6 @@ describe('an environment of wrangler.toml', () => {
       undefined,
       [`in ${region}; add placement = { region = "${region}" }`],
     ],
-    ['ep-x.eu-central-1.aws.neon.tech', { mode: 'off' }, [`in ${region};`]],
     [
       'db.eu-central-1.aws.neon.tech.example.org',
       { region: 'gcp:us-east4' },
@@ -240,7 +239,6 @@ describe('an environment of wrangler.toml', () => {
       ['does not list SQL_ENDPOINT_HEADERS'],
     ],
     ['http://example.org/sql', {}, [INVALID]],
-    ['https://user:password@example.org/sql', {}, [INVALID]],
     ['https://example.org/sql?token=secret', {}, [INVALID]],
   ])('whose gateway is %s, with %o, has the problems %o', (SQL_ENDPOINT, change, problems) => {
     const found = readEnvironment({ env: 'production', config: withGateway });

@@ -80,15 +80,10 @@ const responsesFiles: [string, string | Uint8Array][] = [
   [' line 5: has a NUL character', onLine5({ response: 'a\0b' })],
   [' line 5: is not valid UTF-8', Buffer.from(onLine5({ response: 'one\ntwo \u00E9' }), 'latin1')],
   [
-    ' line 7: is not valid UTF-8',
-    Buffer.concat([Buffer.from(onLine5()), Buffer.from([0xf0, 0x9f])]),
-  ],
-  [
     ` line 5: surveyid: "${unknownId}" is neither in the forms file nor stored`,
     onLine5({ surveyid: unknownId }),
   ],
   [' line 5: ad_id: "2385" is not the ad_id of the metadata', onLine5({ ad_id: '2385' })],
-  [' line 5: ad_id: null is not the ad_id of the metadata', onLine5({ ad_id: null })],
   [
     ' line 5: timestamp: cannot be stored: date/time field',
     onLine5({ timestamp: '2026-02-29T00:00:00Z' }),

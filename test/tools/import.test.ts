@@ -231,33 +231,19 @@ describe('an import stores', () => {
 
   const awkward = responseRow({ response: 'a;b\t"c",\nd' });
 
-  test.each<[string, string, string[]]>([
-    [
-      'columns in another order',
-      csvOf([Object.fromEntries(Object.entries(awkward).toReversed())]),
-      [],
-    ],
+  test.each([
+    ['columns in another order', csvOf([Object.fromEntries(Object.entries(awkward).toReversed())])],
     [
       'CRLF, a byte order mark and no line break at the end',
       `\uFEFF${csvOf([awkward], '\r\n')}`.trimEnd(),
-      [],
     ],
-    ['CRLF after some lines and LF after others', csvOf([awkward]).replace('\n', '\r\n'), []],
+    ['CRLF after some lines and LF after others', csvOf([awkward]).replace('\n', '\r\n')],
     [
       'column names in quotes',
       csvOf([awkward]).replace(/.*/, (names) => names.replaceAll(/\w+/g, '"$&"')),
-      [],
     ],
-    [
-      'semicolons',
-      csvOf([awkward], '\n', ';'),
-      ['columns are separated by semicolons, not commas'],
-    ],
-    ['tabs', csvOf([awkward], '\n', '\t'), ['columns are separated by tabs, not commas']],
-  ])('a file with %s', async (_, responses, notices) => {
-    expect((await load({ responses })).notices).toEqual(
-      notices.map((notice) => `responses.csv: ${notice}`),
-    );
+  ])('a file with %s', async (_, responses) => {
+    expect((await load({ responses })).notices).toEqual([]);
     expect(await stored()).toEqual([{ ...awkward, metadata: METADATA }]);
   });
 

@@ -209,11 +209,6 @@ test('a survey that is sent before the key expires is too small to test aborted 
 /** What a statement prints that fails, and the fault. */
 type Case = readonly [message: string, fault: Fault];
 
-const otherAnswers = (from: string, to: string): Case => [
-  'the responses of the NDJSON file are not those of the CSV file',
-  replaced('ndjson', from, to),
-];
-
 /**
  * Faults by the statement that fails. Without the first three statements, most others are not
  * tested.
@@ -232,10 +227,6 @@ const FAULTS: Readonly<Record<string, readonly Case[]>> = {
     ['X-Total-Count is "missing"', on(/^HEAD/, ({ headers }) => delete headers['x-total-count'])],
   ],
   [CSV]: [
-    [
-      'the CSV file: 601 responses, but 602 were counted',
-      on(/^HEAD/, ({ headers }) => (headers['x-total-count'] = '602')),
-    ],
     [
       'the CSV file: 600 responses, but 601 were counted',
       on(WHOLE_CSV, (exchange) => (exchange.body = exchange.body.subarray(0, -20))),
@@ -274,19 +265,21 @@ const FAULTS: Readonly<Record<string, readonly Case[]>> = {
     ],
   ],
   "neither key sees the other account's surveys": [
-    ...['/responses', '/responses/csv'].map((path): Case => [
-      `/api/v1${path}: status: 200, expected 500 no_resp`,
+    [
+      '/api/v1/responses/csv: status: 200, expected 500 no_resp',
       withKey(
         otherKey,
-        (url) => url.pathname.endsWith(path) && url.searchParams.get('survey') === 'foreign',
+        ({ pathname, searchParams }) =>
+          pathname.endsWith('/csv') && searchParams.get('survey') === 'foreign',
       ),
-    ]),
+    ],
     ['both keys list "', withKey(key, (url) => url.pathname.endsWith('/surveys'))],
   ],
   'the NDJSON file has the same responses': [
-    otherAnswers('"Ndiyo"', '"Hapana"'),
-    otherAnswers('"platform": "web"', '"platform": "app"'),
-    otherAnswers('"pageid":null', '"pageid":""'),
+    [
+      'the responses of the NDJSON file are not those of the CSV file',
+      replaced('ndjson', '"platform": "web"', '"platform": "app"'),
+    ],
   ],
   'with gzip, the CSV file has the same bytes': [
     [

@@ -133,6 +133,7 @@ export function reasonForRefusal(
     if (kind?.isNullable) return undefined;
     return `${name}: is empty${kind?.type === 'text' ? ' (write an empty text as "")' : ''}`;
   }
+
   if (kind?.isValid(value)) return undefined;
   if (ROUNDED_NUMBER.test(value))
     return `${name}: ${shown(value)} is a rounded number: the file was saved in a spreadsheet. Import it as it was exported`;

@@ -31,6 +31,7 @@ export async function storeForms(client: Client, account: string, total: number)
      returning xmax = 0 as "isNew" -- xmax is 0 in rows that were inserted, not in those that were updated`,
     [account],
   );
+
   // not earlier: the statement waits for another import to store or not store an id
   await refuseIdsOfOthers(client, account);
   const added = rows.filter((row) => row.isNew).length;
@@ -42,6 +43,7 @@ async function refuseIdsOfOthers(client: Client, account: string): Promise<void>
     `select line, id from import_forms join surveys on id = surveyid where userid <> $1 order by line limit 1`,
     [account],
   );
+
   const [row] = rows;
   if (row)
     throw new BadLine(
@@ -76,6 +78,7 @@ export async function checkVersions(client: Client): Promise<string | undefined>
      ) as in_order
      where version <= previous or is_renumbered order by "isBad" desc, line limit 1`,
   );
+
   const [row] = rows;
   if (!row) return undefined;
   const { line, form, version, previous, isBad } = row;

@@ -2,28 +2,19 @@ import { BadLine, shown } from './bad-line.ts';
 import { type FileFormat, formsFile, responsesFile } from './columns.ts';
 import { type CsvRecord, fieldsOf } from './records.ts';
 
-const DELIMITERS = [',', ';', '\t'];
-
-export type Header = ReturnType<typeof parseHeader>;
-
 /**
- * Reads the column names, which may be in any order, and detects the delimiter.
+ * Reads the column names, which may be in any order.
  *
  * @param record the file's first; undefined if it is empty
- * @returns the columns, in the order of the file, and the delimiter
+ * @returns the columns, in the order of the file
  * @throws BadLine for missing, unknown or repeated columns, or if this is the other of the two
  * files
  */
-export function parseHeader(record: CsvRecord | undefined, format: FileFormat) {
+export function parseHeader(record: CsvRecord | undefined, format: FileFormat): string[] {
   if (!record) throw new BadLine(1, 'the file is empty: its first line must name the columns');
 
   const text = record.text.replace(/^\uFEFF/, '');
-  const occurrences = (delimiter: string): number => text.split(delimiter).length;
-  const delimiter = DELIMITERS.reduce((best, next) =>
-    occurrences(next) > occurrences(best) ? next : best,
-  );
-
-  const columns = fieldsOf({ ...record, text }, delimiter).map((name) => name ?? '');
+  const columns = fieldsOf({ ...record, text }).map((name) => name ?? '');
   const wanted = Object.keys(format.columns);
   const missing = wanted.filter((name) => !columns.includes(name));
   const unknown = columns.filter((name) => !wanted.includes(name));
@@ -54,7 +45,7 @@ export function parseHeader(record: CsvRecord | undefined, format: FileFormat) {
       1,
       `the header ${faults.join('; it ')}: it must name the columns of ${format.endpoint}, and no others`,
     );
-  return { columns, delimiter };
+  return columns;
 }
 
 function list(verb: string, names: string[]): string {

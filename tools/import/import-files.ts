@@ -57,15 +57,18 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
       const formRows = await namingFile(forms, () =>
         loadFile(client, forms, formsFile, loadOptions),
       );
+
       const renumbered = await namingFile(forms, () => checkVersions(client));
       if (renumbered !== undefined) onNotice(`${forms.path} ${renumbered}`);
       const rows = await namingFile(responses, () =>
         loadFile(client, responses, responsesFile, loadOptions),
       );
+
       const enter = (phase: string): void => {
         signal.throwIfAborted();
         onProgress(`${phase} responses`, counted(rows, 'row'));
       };
+
       enter('checking');
       // locked only from here on
       const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email);
@@ -79,18 +82,21 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
         signal.throwIfAborted();
         return { new: rows - changed - unchanged, changed, unchanged };
       });
+
       if (dryRun) await client.query('rollback'); // leaves nothing to commit
       return { email: account.email, isNewAccount, forms: formCounts, responses: responseCounts };
     }).catch((error: unknown) => {
       signal.throwIfAborted(); // instead of Postgres' error for a cancelled statement
       throw error;
     });
+
     if (applied.length > 0 && !dryRun) onNotice(`applied ${applied.join(', ')}`);
     // An index-only scan, as for page boundaries, needs vacuumed pages, and autovacuum may come
     // late. Only speed depends on it, so it may fail.
     if (summary.responses.new + summary.responses.changed > 0) {
       await client.query('vacuum (analyze) responses').catch(() => {});
     }
+
     return summary;
   });
 }

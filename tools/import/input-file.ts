@@ -74,6 +74,7 @@ async function firstBytes(chunks: AsyncIterator<Buffer>, count: number): Promise
     if (next.done) break;
     head = Buffer.concat([head, next.value]);
   }
+
   return head;
 }
 
@@ -98,6 +99,7 @@ async function* gunzip(chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer, vo
       chunk = await next();
       continue;
     }
+
     chunk = chunk.subarray(first);
 
     const zlib = createGunzip(GUNZIP);
@@ -112,9 +114,11 @@ async function* gunzip(chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer, vo
           chunk = chunk.subarray(-unread);
           return;
         }
+
         chunk = await next();
       }
     };
+
     // The iteration throws the errors of both streams; the callback only keeps them from being
     // thrown twice.
     yield* pipeline(member, zlib, () => {});

@@ -5,7 +5,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { counted } from '../command.ts';
 import { BadLine } from './bad-line.ts';
 import { type FileFormat, reasonForRefusal } from './columns.ts';
-import { type Header, parseHeader } from './header.ts';
+import { parseHeader } from './header.ts';
 import type { InputFile } from './input-file.ts';
 import { type CsvRecord, fieldsOf, recordsOf } from './records.ts';
 
@@ -41,31 +41,31 @@ export async function loadFile(
         : '';
     return `"${column}" ${type}${check}`;
   });
+
   const unique = format.indexed ? [`unique (${format.indexed.join(', ')})`] : [];
   const columns = ['line integer', ...typed, `primary key (${format.key.join(', ')})`, ...unique];
   await client.query(
     `create temporary table import_${format.name} (${columns.join(', ')}) on commit drop`,
   );
+
   const lines: number[] = []; // by record
   const content = file.content();
   try {
     const batches = recordsOf(content);
     const [first, ...rest] = (await batches.next()).value ?? [];
-    const header = parseHeader(first, format);
-    if (header.delimiter !== ',')
-      onNotice(
-        `${file.path}: columns are separated by ${header.delimiter === ';' ? 'semicolons' : 'tabs'}, not commas`,
-      );
+    const columnNames = parseHeader(first, format);
     const copied = (records: readonly CsvRecord[]): Buffer => {
       for (const { line } of records) lines.push(line);
       onProgress(`reading ${format.name}`, `${counted(lines.length, 'row')}, ${file.progress()}`);
-      return Buffer.from(records.map((record) => copyLine(record, header, format)).join(''));
+      return Buffer.from(records.map((record) => copyLine(record, columnNames, format)).join(''));
     };
+
     const copy = async function* (): AsyncGenerator<Buffer, void> {
       yield copied(rest);
       for await (const records of batches) yield copied(records);
     };
-    const names = header.columns.map((column) => `"${column}"`).join(', ');
+
+    const names = columnNames.map((column) => `"${column}"`).join(', ');
     const statement = `copy import_${format.name} (line, ${names}) from stdin with (encoding 'UTF8')`;
     await pipeline(
       Readable.from(copy(), { objectMode: false }),
@@ -77,6 +77,7 @@ export async function loadFile(
   } finally {
     await content.return();
   }
+
   await client.query(`analyze import_${format.name}`);
   if (lines.length === 0) onNotice(`${file.path}: has no rows after its header`);
   return lines.length;
@@ -88,9 +89,9 @@ export async function loadFile(
  *
  * @throws BadLine
  */
-function copyLine(record: CsvRecord, { columns, delimiter }: Header, format: FileFormat): string {
+function copyLine(record: CsvRecord, columns: readonly string[], format: FileFormat): string {
   const { line } = record;
-  const fields = fieldsOf(record, delimiter);
+  const fields = fieldsOf(record);
   if (fields.every((value) => value === null)) throw new BadLine(line, 'is empty: remove it');
   if (fields.every((value, index) => value === columns[index]))
     throw new BadLine(line, 'repeats the header: remove it');
@@ -106,6 +107,7 @@ function copyLine(record: CsvRecord, { columns, delimiter }: Header, format: Fil
       ? '\\N'
       : value.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '');
   });
+
   return `${line}\t${values.join('\t')}\n`;
 }
 

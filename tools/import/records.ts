@@ -43,6 +43,7 @@ export async function* recordsOf(
       records.push({ line, text: textOf([...pieces, chunk.subarray(start, at + 1)], line) });
       [pieces, start, line] = [[], at + 1, nextLine];
     }
+
     pieces.push(chunk.subarray(start));
     if (pieces.reduce((sum, { length }) => sum + length, 0) > MAX_RECORD_BYTES)
       throw new BadLine(
@@ -51,6 +52,7 @@ export async function* recordsOf(
       );
     if (records.length > 0) yield records;
   }
+
   if (pieces.some(({ length }) => length > 0)) yield [{ line, text: textOf(pieces, line) }];
 }
 
@@ -69,7 +71,7 @@ function textOf(pieces: readonly Uint8Array[], line: number): string {
  * @returns null for an empty field without quotes
  * @throws BadLine for a misplaced quote, or a carriage return outside quotes
  */
-export function fieldsOf({ line, text }: CsvRecord, delimiter: string): (string | null)[] {
+export function fieldsOf({ line, text }: CsvRecord): (string | null)[] {
   const fields: (string | null)[] = [];
   for (let start = 0; start <= text.length;) {
     let unquoted = start;
@@ -83,8 +85,9 @@ export function fieldsOf({ line, text }: CsvRecord, delimiter: string): (string 
         );
       unquoted = close + 1;
     }
+
     const isQuoted = unquoted > start;
-    const next = text.indexOf(delimiter, unquoted);
+    const next = text.indexOf(',', unquoted);
     const end = next === -1 ? text.length : next;
     const rest = text.slice(unquoted, end);
     if (isQuoted && rest !== '')
@@ -102,7 +105,9 @@ export function fieldsOf({ line, text }: CsvRecord, delimiter: string): (string 
     fields.push(
       isQuoted ? text.slice(start + 1, unquoted - 1).replaceAll('""', '"') : rest || null,
     );
+
     start = end + 1;
   }
+
   return fields;
 }

@@ -16,6 +16,7 @@ export async function checkResponses(client: Client, account: string): Promise<v
     'select from surveys where userid = $1 and id in (select surveyid from import_responses) order by id for share',
     [account],
   );
+
   const { rows } = await client.query<{
     line: number;
     surveyid: string;
@@ -27,6 +28,7 @@ export async function checkResponses(client: Client, account: string): Promise<v
      where form.id is null or ad_id is distinct from file.metadata ->> 'ad_id' order by line limit 1`,
     [account],
   );
+
   const [row] = rows;
   if (!row) return;
   if (row.isUnknown)
@@ -58,11 +60,13 @@ export async function compareWithStored(client: Client): Promise<Comparison> {
            file.response, file.metadata::text, file.pageid, file.translated_response) as is_unchanged
      from import_responses as file join responses as stored using (surveyid, timestamp, userid, question_ref)`,
   );
+
   await client.query('analyze import_stored');
   const { rows } = await client.query<Comparison>(
     `select count(*) filter (where not is_unchanged)::float8 as changed, count(*) filter (where is_unchanged)::float8 as unchanged
      from import_stored`,
   );
+
   return rows[0] as Comparison;
 }
 
