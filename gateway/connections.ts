@@ -63,6 +63,7 @@ export class Connections {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
     };
+
     this.#most = most;
     this.#takeTurn = turns(most, `all ${most} connections to Postgres`);
   }
@@ -119,11 +120,13 @@ export class Connections {
     const idle = [...this.#idle].findLast(
       (other) => other.user === user && other.password === password,
     );
+
     if (idle) {
       clearTimeout(idle.timer);
       this.#idle.delete(idle);
       return idle;
     }
+
     const [oldest] = this.#idle;
     if (oldest && this.#sessions.size >= this.#most) await this.#end(oldest);
     const session = this.#newSession({ user, password });
@@ -133,6 +136,7 @@ export class Connections {
       if (failure.status === 400) await sleep(WRONG_PASSWORD_MS);
       throw failure;
     });
+
     return session;
   }
 
@@ -144,6 +148,7 @@ export class Connections {
       this.#sessions.delete(session);
       this.#idle.delete(session);
     });
+
     return session;
   }
 

@@ -48,6 +48,7 @@ function settings(env: NodeJS.ProcessEnv) {
         'GATEWAY_DATABASE needs sslmode=verify-full, or sslmode=disable in a network that you trust',
       );
   }
+
   if (!/^[!-~]{32,}$/.test(token))
     problems.push('GATEWAY_TOKEN must have at least 32 characters of ASCII, and no spaces');
   if (!host || Number(port) > 65_535)
@@ -68,6 +69,7 @@ async function run(): Promise<void> {
     log: (line) =>
       process.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
   });
+
   process.stderr.write(`Listening: ${gateway.url}\n`);
   for (const signal of ['SIGTERM', 'SIGINT'])
     process.once(signal, () => {

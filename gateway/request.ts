@@ -117,6 +117,7 @@ export async function readBody(
     if (size > MAX_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
+
   return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -137,6 +138,7 @@ export function batchOf(headers: IncomingHttpHeaders, body: string) {
     has('neon-batch-read-only') && 'READ ONLY',
     has('neon-batch-deferrable') && 'DEFERRABLE',
   ];
+
   const json = parsed(body);
   const isSingle = 'query' in json;
   const queries = isSingle ? [json] : json['queries'];
@@ -151,6 +153,7 @@ export function batchOf(headers: IncomingHttpHeaders, body: string) {
       throw unreadable('"params" must not have a NUL or half of a surrogate pair');
     return { query, params };
   });
+
   return {
     statements,
     begin: isSingle ? undefined : `START TRANSACTION ${modes.filter(Boolean).join(', ')}`,

@@ -66,6 +66,7 @@ export async function responseTo(
     if (index > 0) body.write(',');
     await run(statement, client, body, limits);
   }
+
   if (isTransaction) await client.query('COMMIT');
   return body.write(isTransaction ? ']}' : '');
 }
@@ -91,6 +92,7 @@ async function run(
     socket.pause();
     refuse(new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`));
   };
+
   let sinceRow = 0;
   const receive = ({ length: bytes }: Buffer) => {
     const wasSmall = body.received <= SMALL_BYTES;
@@ -100,6 +102,7 @@ async function run(
       socket.pause();
       largeResponses(signal).then(() => socket.resume(), refuse);
     }
+
     if (sinceRow > MAX_ROW_BYTES) refuseSize();
   };
 
@@ -112,6 +115,7 @@ async function run(
     rows = [];
     length = 0;
   };
+
   query.on('row', (row, result) => {
     sinceRow = 0;
     if (length >= CHUNK_LENGTH) flush((result as QueryArrayResult).fields);
@@ -120,6 +124,7 @@ async function run(
     length += '[],'.length;
     for (const cell of row) length += (cell ?? 'null').length + '"",'.length;
   });
+
   socket.on('data', receive);
   client.query(query);
   const end = once(query, 'end', { signal }).finally(() => socket.off('data', receive));

@@ -130,6 +130,7 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
       'Content-Type': 'application/json',
       'Content-Length': body.bytes,
     });
+
     send(response, body);
   }
 
@@ -175,6 +176,7 @@ function createResponder(
     const forget = () => {
       health = undefined;
     };
+
     health ??= connections.isReachable().finally(() => void setTimeout(forget, HEALTH_MS).unref());
     return health;
   }

@@ -40,6 +40,7 @@ export function turns(count: number, what: string): TakeTurn {
       // without effect if its turn has come
       reject(signal.aborted ? signal.reason : new Failure(503, message));
     });
+
     await promise;
   }
 

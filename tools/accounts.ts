@@ -19,6 +19,7 @@ export async function findAccount(client: Client, email: string): Promise<Accoun
     'select id, email from users where lower(email) = lower($1) order by email collate "C"',
     [email],
   );
+
   if (rows.length > 1) {
     const all = rows.map((row) => `"${printable(row.email)}"`).join(' and ');
     throw new UserError(
@@ -26,6 +27,7 @@ export async function findAccount(client: Client, email: string): Promise<Accoun
         'change the address of one in the table "users" and try again',
     );
   }
+
   return rows[0];
 }
 

@@ -52,6 +52,7 @@ for (const [source, paths] of Object.entries(PAGES)) {
   const built = html.replace(/(?<=(?:href|src)=")\.[^"]*/g, (path) =>
     builtPath(join(dirname(source), path), metafile),
   );
+
   for (const path of paths) files.set(path, Buffer.from(built));
 }
 await writeFiles(join(root, OUT), files);
@@ -62,6 +63,7 @@ function builtPath(source: string, { outputs }: Metafile): string {
     ([path, { entryPoint, inputs }]) =>
       !path.endsWith('.map') && (entryPoint === source || Object.keys(inputs).join() === source),
   );
+
   if (!found) throw new Error(`${source} is not part of the build`);
   return `/${relative(OUT, found[0])}`;
 }
@@ -80,6 +82,7 @@ async function writeFiles(folder: string, wanted: ReadonlyMap<string, Uint8Array
     await writeFile(draft, contents);
     await rename(draft, file);
   }
+
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
     if (entry.isFile() && !wanted.has(relative(folder, file))) await rm(file, { force: true });

@@ -16,6 +16,7 @@ export async function runCommand(main: () => Promise<unknown>): Promise<void> {
     if (error.code !== 'EPIPE')
       process.stderr.write(`Cannot write to stdout: ${messageOf(error)}\n`);
   });
+
   try {
     // npm reads options that precede "--", and passes none of them on.
     if (process.env['npm_config_dry_run'] === 'true')
@@ -71,6 +72,7 @@ export function needs(...names: readonly string[]): (program: Command, command: 
         names.includes(option.long ?? '') &&
         command.getOptionValue(option.attributeName()) === undefined,
     );
+
     if (missing) command.error(`error: required option '${missing.flags}' not specified`);
   };
 }

@@ -50,6 +50,7 @@ export async function limitLockWaits<T>(
     `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
     [String(LOCK_TIMEOUT_MS)],
   );
+
   let blockers = 'another session: try again when it has ended';
   // Another connection looks them up, because Postgres knows them only while this one waits.
   const lookup = setInterval(() => {

@@ -72,10 +72,12 @@ async function openPostgres(text: string, signal: AbortSignal | undefined): Prom
         cause,
       });
     });
+
     await checkVersion(client);
   } finally {
     await client.end(); // even if it could not log in: its socket would keep the process running
   }
+
   return { url, description };
 }
 
@@ -130,6 +132,7 @@ async function checkVersion(client: Client): Promise<void> {
   const { rows } = await client.query<{ number: string; name: string }>(
     `select current_setting('server_version_num') as number, version() as name`,
   );
+
   const { number = '', name = '' } = rows[0] ?? {};
   if (Number(number) >= OLDEST_VERSION) return;
   // Followed by a distribution's version in brackets, or by the platform.

@@ -44,6 +44,7 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
     { surveyid: study[0]?.id, timeouts, off_time: '2026-03-31T22:00:00Z' },
     { surveyid: study[4]?.id, off_time: '2026-04-15T12:30:00.5Z' },
   ];
+
   const responses = [
     ...makeResponses(random, study, 400),
     ...makeResponses(random, otherStudy, 25),
@@ -62,8 +63,10 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
       await insertRows(client, 'survey_settings', settings);
       await insertRows(client, 'responses', responses);
     });
+
     await client.query('vacuum (analyze) responses'); // rather than wait for autovacuum
   });
+
   return { email: DEMO.email, surveys: [STUDY, PILOT] };
 }
 

@@ -8,5 +8,6 @@ await runCommand(async () => {
   process.stdout.write(
     `${build.kib.toFixed(1)} KiB under gzip (limit ${BUDGET_KIB} KiB), with ${build.packages.join(', ')}\n`,
   );
+
   for (const problem of buildProblems(build)) throw new UserError(problem);
 });

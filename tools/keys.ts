@@ -101,6 +101,7 @@ program
         expiresInMs: expires,
         onNotice: note,
       });
+
       print(json ? printableJson(key) : key.key);
     },
   );
@@ -170,6 +171,7 @@ program
         graceMs,
         expiresInMs: options.expires,
       });
+
       // Printed before anything else can fail: the key cannot be shown again.
       print(options.json ? printableJson(rotated) : rotated.key);
       const { replaces, expires } = rotated;
@@ -208,6 +210,7 @@ program
         ? printableJson(revoked)
         : printable(`revoked ${id} (${name}, ${prefix}…) of ${email}${before}`),
     );
+
     const problem = 'The key is revoked in the database, but could not be removed from the cache';
     const consequence =
       'it stops working within 5 minutes everywhere. Run the command again to retry';
@@ -251,6 +254,7 @@ async function clearCache(
   await removeFromCache(hash, options).catch((error: unknown) => {
     throw new UserError(explain(messageOf(error)));
   });
+
   if (process.env['DATABASE_URL'] && !options.remote)
     note(
       'A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.',

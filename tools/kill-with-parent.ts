@@ -31,10 +31,12 @@ export function spawnKilledWithParent(
     ...options,
     stdio: [...stdio, 'pipe'],
   });
+
   const pipe = child.stdio[3];
   if (pipe && 'end' in pipe) {
     pipe.on('error', () => {}); // the background process may have ended
     child.once('exit', () => pipe.end('\n'));
   }
+
   return child;
 }

@@ -34,6 +34,7 @@ export async function applyMigrations(client: Client): Promise<string[]> {
   await client.query(
     `create table if not exists schema_migrations (name text primary key, applied timestamptz not null default now())`,
   );
+
   const pending = await pendingMigrations(client);
   for (const name of pending) await apply(client, name);
   return pending;
@@ -55,10 +56,12 @@ export async function findMigrations(
   const { rows: tables } = await client.query(
     `select where to_regclass('schema_migrations') is not null`,
   );
+
   if (tables.length === 0) return { pending: names, unknown: [] };
   const { rows } = await client.query<{ name: string }>(
     'select name from schema_migrations order by name',
   );
+
   const applied = rows.map(({ name }) => name);
   return {
     pending: names.filter((name) => !applied.includes(name)),

@@ -41,6 +41,7 @@ export async function whenHealthy(port: number, stop: AbortSignal): Promise<void
     const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(
       () => undefined,
     );
+
     await response?.body?.cancel();
     if (response?.ok) return;
     if (Date.now() > deadline)

@@ -43,5 +43,6 @@ function format(removal: Removal, { survey, userid }: RemovalTarget, isConfirmed
     ...(userid === undefined ? [`${verb} ${counted(formVersions, 'form version')}`] : []),
     ...(isConfirmed ? [] : ['nothing was deleted: repeat the command with --yes to delete this']),
   ];
+
   return lines.map((line) => `${line}\n`).join('');
 }

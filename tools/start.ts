@@ -58,11 +58,13 @@ function untilStopped(): AbortSignal {
     request.abort();
     setTimeout(() => process.exit(1), DEADLINE_MS).unref();
   };
+
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   if (['start', 'dev'].includes(process.env['npm_lifecycle_event'] ?? '')) {
     const parent = process.ppid;
     setInterval(() => process.ppid !== parent && stop(), PARENT_CHECK_MS).unref();
   }
+
   return request.signal;
 }
 
@@ -111,6 +113,7 @@ async function serve(
       DATABASE_URL: gateway.connectionString(login),
     },
   });
+
   cleanUp.use(worker); // has to stop before the endpoint and the database
 
   const failed = Promise.race([worker.ended, embedded?.ended ?? worker.ended]);
@@ -163,5 +166,6 @@ function printReady(
     'Ctrl-C stops it.',
     '',
   ];
+
   process.stdout.write(`${lines.join('\n')}\n`);
 }

@@ -16,5 +16,6 @@ export async function makeTemporaryFolder() {
       { cause },
     );
   });
+
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

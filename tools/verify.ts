@@ -69,12 +69,14 @@ Examples:
           throw new UserError('interrupted');
         },
       );
+
       using line = startProgress(process.stderr);
       const progress = (text: string) => line.update(() => `… ${text}`);
       const log = (text: string) => {
         line.clear();
         process.stdout.write(`${text}\n`);
       };
+
       if (key !== undefined && /^http:\/\/(?!localhost|127\.|\[::1\])/.test(origin))
         process.stderr.write(
           'Your key is sent without encryption: use https:// for anything but a test.\n',
@@ -82,6 +84,7 @@ Examples:
       log(
         `Testing ${origin} ${key === undefined ? 'without a key: what needs one is not tested' : 'with a key'}`,
       );
+
       const running = verify(origin, { key, otherKey, surveyName, issuedKeys, log, progress });
       const results = await Promise.race([running, interrupted]);
       log(`${summaryOf(results)}.`);

@@ -56,6 +56,7 @@ export async function otherWorkerDatabases(client: Client): Promise<string[]> {
      order by 1`,
     [WORKER_ROLE],
   );
+
   return rows.map(({ name }) => name);
 }
 
@@ -84,6 +85,7 @@ export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boo
        order by setdatabase`, // those for this database come last, and win
       [WORKER_ROLE],
     );
+
     const settings = [...rows.map(({ setting }) => setting), `role=${WORKER_ROLE}`];
     const options = settings
       .map((setting) => `-c ${setting.replaceAll(/[\\ ]/g, '\\$&')}`)

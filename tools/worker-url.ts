@@ -35,9 +35,11 @@ Example:
       process.stderr.write(
         `The new password holds for every database of this server${also}. Whatever uses the old one can no longer log in.\n`,
       );
+
       const { host, port, database: name = '' } = client;
       return connectionString({ host: pooledHost(host), port, database: name }, login);
     });
+
     process.stdout.write(`${url}\n`);
   });
 

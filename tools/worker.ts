@@ -63,6 +63,7 @@ export async function startWorker(
       ),
     }),
   );
+
   await miniflare.ready;
   return miniflare;
 }

@@ -104,6 +104,7 @@ export async function bundleWorker(entry: string, folder: string): Promise<void>
     process.stderr.write(`${cause.stdout}${cause.stderr}`);
     throw new UserError('the Worker cannot be bundled: see the messages above', { cause });
   });
+
   await rename(join(out, `${basename(entry, '.ts')}.js`), join(folder, 'worker.js'));
   // The files are copied, since the next build replaces them.
   await cp(join(ROOT, (await readConfig()).assets.directory), join(folder, 'assets'), {

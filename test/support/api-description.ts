@@ -50,8 +50,10 @@ export function resolve(document: Readonly<Record<string, unknown>>): Descriptio
     const copy = Object.fromEntries(
       Object.entries(node).map(([name, value]) => [name, close(value)]),
     );
+
     return 'properties' in node && 'type' in node ? { ...copy, additionalProperties: false } : copy;
   };
+
   return close(
     new Validator().resolveRefs({ specification: structuredClone(document) }),
   ) as Description;

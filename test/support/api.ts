@@ -44,6 +44,7 @@ export async function fetchService(
       ...headers,
     },
   });
+
   const bytes = Buffer.from(await received.arrayBuffer());
   const response = {
     status: received.status,
@@ -51,6 +52,7 @@ export async function fetchService(
     bytes,
     text: bytes.toString('utf8'),
   };
+
   await expectConformance(origin(), { method, path }, response);
   return response;
 }
@@ -62,6 +64,7 @@ export function query(
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((one) => [name, one] as const),
   );
+
   return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
 }
 

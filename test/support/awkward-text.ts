@@ -46,6 +46,7 @@ export function awkwardText(random: () => number): string {
   const parts = Array.from({ length: Math.floor(6 * random()) }, () =>
     random() < 0.6 ? pick(random, AWKWARD) : anyCharacters(random),
   );
+
   return parts.join('').replaceAll('\0', '');
 }
 
@@ -54,5 +55,6 @@ function anyCharacters(random: () => number): string {
   const codes = Array.from({ length: 1 + Math.floor(8 * random()) }, () =>
     Math.floor(end * random()),
   );
+
   return String.fromCodePoint(...codes).toWellFormed();
 }

@@ -21,6 +21,7 @@ export function choicesOf(text: string): Choice[] | null {
     (choice, i) =>
       i === found.findIndex(({ value, label }) => value === choice.value && label === choice.label),
   );
+
   const isInOrder = once.every(({ value }, i) => value === 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i]);
   return once.length > 1 && isInOrder ? once : null;
 }
@@ -36,6 +37,7 @@ function choiceOf(line: string): Choice | undefined {
     chars.shift();
     skipSpace();
   }
+
   const letter = chars.shift() ?? '';
   if (!/^[A-Za-z]$/.test(letter)) return undefined;
   const markAt = chars.findIndex((char) => !isSpace(char));

@@ -61,12 +61,14 @@ async function unpackChromium(): Promise<Program> {
     const unpacking = ['chromium.br', 'al2023.tar.br', 'fonts.tar.br'].map((name) =>
       inflate(join(packed, name)),
     );
+
     const [path = '', libraries = '', fonts = ''] = await Promise.all(unpacking);
     const fontConfig = join(folder, 'fonts.conf');
     await writeFile(
       fontConfig,
       `<fontconfig><dir>${fonts}</dir><cachedir>${folder}</cachedir></fontconfig>`,
     );
+
     return { path, env: { LD_LIBRARY_PATH: join(libraries, 'lib'), FONTCONFIG_FILE: fontConfig } };
   } finally {
     if (before === undefined) delete process.env['TMPDIR'];

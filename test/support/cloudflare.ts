@@ -37,10 +37,12 @@ export async function startCloudflare(
       .writeHead(result.status, { 'Content-Type': 'application/json' })
       .end(JSON.stringify(result.body));
   };
+
   const server = createServer((request, response) => void handle(request, response)).listen(
     0,
     '127.0.0.1',
   );
+
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -76,9 +76,11 @@ function differences(
   const differing = Object.entries(headers).flatMap(([name, header]) =>
     headerFaults(name, header, response.headers),
   );
+
   if (method === 'HEAD' || response.status === 304) {
     return response.bytes.length === 0 ? differing : [...differing, 'it has a body'];
   }
+
   if (!body) return [...differing, `a body of type ${type} is not described`];
   return [...differing, ...bodyFaults(type, body, response.text).map((fault) => `body: ${fault}`)];
 }

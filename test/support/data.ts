@@ -105,6 +105,7 @@ export async function createSurvey(
      returning id, shortcode`,
     [account.id, name, forms],
   );
+
   return { name, account, forms: rows };
 }
 
@@ -124,6 +125,7 @@ export async function createBulkSurvey(
   const { name, forms } = await withClient((client) =>
     bench.createSurvey(client, account, { name: `bulk ${randomUUID()}`, ...options }),
   );
+
   return { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
 }
 
@@ -149,6 +151,7 @@ export async function addResponses(
       ...given,
     };
   });
+
   await insertResponses(rows);
 }
 
@@ -174,6 +177,7 @@ export function copyResponses(survey: TestSurvey, keys: readonly string[] = []):
   const metadata = keys.map(
     (key) => `, metadata->>${quoted(key, `'`)} as ${quoted(`metadata.${key}`, '"')}`,
   );
+
   const select = `
     select parent_surveyid, parent_shortcode, surveyid, flowid, userid, question_ref, question_idx, question_text,
       response, ${ISO} as timestamp, metadata, metadata->>'ad_id' as ad_id, pageid, translated_response${metadata.join('')}

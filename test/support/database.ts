@@ -61,6 +61,7 @@ export async function startDatabase({
       stop: async () => void (await query(shared, `drop database ${name} with (force)`)),
     };
   }
+
   const server = await startPostgres();
   const url = await server.createDatabase();
   await migrateServer(url);
@@ -114,8 +115,10 @@ export async function dump(url: string): Promise<Record<string, string[]>> {
       const { rows } = await client.query<{ row: string }>(
         `select t::text as row from ${table} as t order by t::text collate "C"`,
       );
+
       tables[table] = rows.map(({ row }) => row);
     }
   });
+
   return tables;
 }

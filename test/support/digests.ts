@@ -24,11 +24,13 @@ export function digestsOf(csv: Buffer, formData: Buffer, interval: Interval = 'd
   const rows = parseCsv(csv).map((row) =>
     Object.assign(row, { shortcode: shortcodes.get(row['surveyid']) ?? null }),
   );
+
   const intervals = Map.groupBy(rows, (row) => startOf(row['timestamp'] ?? '', interval));
   const digests = Array.from(intervals, ([start, some]) => {
     const digest = digestOf(some.map((row) => FIELDS.map((name) => row[name] ?? null)));
     return { start, responses: some.length, digest };
   });
+
   return { version: 1, interval, forms: digestOf(csvRecords(formData).slice(1)), digests };
 }
 

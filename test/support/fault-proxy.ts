@@ -39,6 +39,7 @@ function exchangeOf(
     changes.isForwarded = false;
     action();
   };
+
   return {
     /** Number of requests before this one since the faults were set, or in its trial. */
     index,
@@ -118,6 +119,7 @@ export async function startFaultProxy(target: string) {
     response.on('close', () => {
       if (!response.writableFinished) abandoned++;
     });
+
     const changes: Changes = { isForwarded: true, maxBytes: Infinity };
     const watch = trials.get(String(request.headers['trial'] ?? '')) ?? all;
     const exchange = exchangeOf(watch.requests++, request, body, response, changes);
@@ -142,6 +144,7 @@ export async function startFaultProxy(target: string) {
     const onward = forward(url, { method: request.method, headers }, (upstream) => {
       void passBack(upstream, response, changes).catch(() => response.destroy());
     });
+
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
     onward.end(body);
@@ -197,17 +200,20 @@ async function passBack(
     response.writeHead(507).end(`response is too large (max is ${maxBytes} bytes)`);
     return;
   }
+
   if (!alter) {
     response.writeHead(status, headers);
     await pipeline(upstream, response);
     return;
   }
+
   const bytes = await alter(await buffer(upstream), status);
   if (!changes.breaksAfter) {
     delete headers['content-length'];
     response.writeHead(status, headers).end(bytes);
     return;
   }
+
   response.writeHead(status, headers).flushHeaders();
   // Node drops what it has not yet written when the connection is closed.
   if (bytes.length > 0) await new Promise((resolve) => response.write(bytes, resolve));

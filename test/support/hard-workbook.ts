@@ -157,6 +157,7 @@ export function expectNumbers([names = [], ...rows]: Rows): void {
       ]),
     ),
   };
+
   for (const [name, cells] of Object.entries(expected)) {
     const column = names.indexOf(name);
     assert.deepEqual(

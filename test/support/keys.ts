@@ -28,6 +28,7 @@ export async function startKeysCommand() {
     CLOUDFLARE_API_TOKEN: '',
     CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9/client/v4',
   };
+
   await query(url, `insert into users (email) values ('you@example.org')`);
   return {
     url,

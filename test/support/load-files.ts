@@ -24,6 +24,7 @@ export async function writeFiles(
     forms: join(folder, `forms${suffix}`),
     responses: join(folder, `responses${suffix}`),
   };
+
   await writeFile(paths.forms, forms);
   await writeFile(paths.responses, responses);
   return paths;

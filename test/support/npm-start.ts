@@ -23,8 +23,10 @@ export async function startService(
       printed += chunk.toString();
       if (printed.includes('Ctrl-C')) ready();
     });
+
     void outcome.then(({ stderr }) => reject(new Error(`it ended: ${stderr}`)));
   });
+
   clearTimeout(late);
   return {
     pid: child.pid as number,

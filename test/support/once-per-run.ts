@@ -38,6 +38,7 @@ export async function oncePerRun(
       throw error;
     }
   }
+
   return folder;
 }
 
@@ -59,6 +60,7 @@ async function createRunFolder(): Promise<string> {
   const folder = await mkdtemp(
     join((await canReach(parent, user)) ? parent : '/tmp', 'survey-export-run-'),
   );
+
   await chmod(folder, 0o711);
   removeWhenOver(folder);
   return folder;
@@ -74,6 +76,7 @@ function removeWhenOver(folder: string): void {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
+
   shell.unref();
   if (shell.stdin && 'unref' in shell.stdin && typeof shell.stdin.unref === 'function')
     shell.stdin.unref();

@@ -42,6 +42,7 @@ log_connections = 0
 log_disconnections = 0
 `,
   );
+
   await chownTree(folder, user);
   const child = spawnKilledWithParent('pgbouncer', ['--quiet', join(folder, 'pgbouncer.ini')], {
     ...user,
@@ -49,6 +50,7 @@ log_disconnections = 0
     stdio: ['ignore', 'ignore', 'inherit'],
     onParentExit: 'QUIT',
   });
+
   const { user: username, password } = WORKER_LOGIN;
   const { href } = Object.assign(direct, { port: String(port), username, password });
   await untilReady(href, child);

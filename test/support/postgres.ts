@@ -40,6 +40,7 @@ export async function startPostgres(options: { settings?: Record<string, string>
     await chownTree(draft, user);
     await createCluster(join(draft, 'data'), programs, INITDB_ARGS);
   });
+
   const data = await newFolder();
   execFileSync('cp', ['-a', `${template}/data/.`, data]); // fs.cp does not keep the owners
   const password = await readFile(join(data, PASSWORD_FILE), 'utf8');
@@ -48,6 +49,7 @@ export async function startPostgres(options: { settings?: Record<string, string>
     const settings = { ...SETTINGS, ...options.settings, ...more };
     return startServer({ ...programs, data, settings, onParentExit: 'QUIT' });
   };
+
   let server = await start();
   const url = `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`;
   let stopped: Promise<void> | undefined;

@@ -35,6 +35,7 @@ export function startProgram(
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
   });
+
   const printed = Promise.all([text(child.stdout), text(child.stderr)]);
   const outcome = once(child, 'close').then(
     async (): Promise<Finished> => {
@@ -44,6 +45,7 @@ export function startProgram(
     // no such program
     ({ message }: Error): Finished => ({ status: null, stdout: '', stderr: message }),
   );
+
   return { child, outcome };
 }
 
@@ -117,6 +119,7 @@ export async function findPython(
     if ((await firstLine([python, '--version'])) !== undefined)
       missing = `Python is installed, but without ${modules.join(' and ')}`;
   }
+
   return { missing };
 }
 

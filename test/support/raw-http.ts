@@ -32,6 +32,7 @@ function bytesOf({ method, target, version, headers, body }: RawRequest, key: st
     'Connection: close',
     ...filled,
   ];
+
   return Buffer.from(`${lines.join('\r\n')}\r\n${body === '' ? '\r\n' : body}`, 'latin1');
 }
 
@@ -45,6 +46,7 @@ export async function sendRaw(service: URL, raw: RawRequest, key: string): Promi
   const socket = connect(Number(service.port), service.hostname, () =>
     socket.write(bytesOf(raw, key)),
   );
+
   socket.setTimeout(60_000, () => socket.destroy(new Error('no response within a minute')));
   // What Node's client sends is dropped: it only reads.
   const reader = new Duplex({ read: () => socket.resume(), write: (_, __, done) => done() });

@@ -45,6 +45,7 @@ export async function untilLogged(worker: RunningWorker): Promise<number> {
   const received = Number(
     await (await fetch(worker.url, { headers: { 'Test-Received': 'true' } })).text(),
   );
+
   await expect.poll(() => linesIn(worker).length).toBe(received);
   return received;
 }

@@ -26,6 +26,7 @@ export function escapedRowsJson(rows: Rows): string {
     '\r': '\\r',
     '\t': '\\t',
   };
+
   const escaped = (unit: string) =>
     short[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return rowsJson(rows).replace(/"(?:[^"\\]|\\.)*"/gsu, (string) =>

@@ -32,18 +32,22 @@ export async function runHere(
       throw new Error('what the command does after it has ended');
     }),
   ];
+
   function into(stream: keyof typeof output) {
     const write = (chunk: Buffer, _: string, done: () => void) => {
       output[stream] += chunk.toString();
       done();
     };
+
     return new Writable({ write }) as NodeJS.WriteStream & { fd: 1 & 2 };
   }
+
   try {
     process.exitCode = 0;
     await import(`${script}?run=${(runs += 1)}`).catch((error: unknown) => {
       if (!exited) throw error;
     });
+
     const { status, stdout, stderr } = exited ?? { status: process.exitCode, ...output };
     return { status, stdout, stderr: withoutDatabase(stderr) };
   } finally {

@@ -57,12 +57,14 @@ export class SqlEndpoint {
       'Neon-Array-Mode': 'true',
       Authorization: `Bearer ${TOKEN}`,
     };
+
     const response = await fetch(this.url, {
       method: 'POST',
       headers: { ...this.as({}), ...driver, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
+
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
 
@@ -108,6 +110,7 @@ export async function startTestGateway(
     maxResponseBytes: LIMIT,
     ...options,
   });
+
   const { username, password } = new URL(databaseUrl);
   const [user = '', secret = ''] = [username, password].map(decodeURIComponent);
   const connection = gateway.connectionString({ user, password: secret });

@@ -62,6 +62,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const stack = await startStack(
     process.env['TEST_PGBOUNCER'] ? { startPooler: startPgBouncer } : {},
   );
+
   project.provide('stack', stack.address);
   return () => stack.stop();
 }
@@ -94,6 +95,7 @@ export async function startStack(options: StackOptions = {}) {
       ...(startProxy && { SQL_ENDPOINT: await startProxy(gateway.url) }),
     },
   });
+
   stack.use(worker);
 
   const moved = stack.move();
@@ -102,6 +104,7 @@ export async function startStack(options: StackOptions = {}) {
     directOrigin: worker.directUrl.origin,
     databaseUrl,
   };
+
   return {
     worker,
     address,

@@ -62,6 +62,7 @@ export function questionsOf<R extends Row>(
       group,
     }),
   );
+
   return questions.toSorted(
     (a, b) =>
       oldest.indexOf(a.shortcode) - oldest.indexOf(b.shortcode) ||
@@ -96,6 +97,7 @@ export function columnNames(
     for (let i = 2; taken.has(unique); i++) unique = `${unreserved}_${i}`;
     if (!names.has(key)) names.set(key, unique);
   }
+
   return names;
 }
 
@@ -154,6 +156,7 @@ export function wideColumns(
     ...arm.map((name) => `arm.${name}`),
     ...names.values(),
   ];
+
   return { header, keys: [...names.keys()] };
 }
 
@@ -170,12 +173,14 @@ export function wideRecords(
   const records = Map.groupBy(known, (row) =>
     JSON.stringify([row.parent_surveyid, row.parent_shortcode]),
   );
+
   return Array.from(records.values(), (record) => {
     const kept = repeats === 'first' ? onlyFirstFlows(record, shortcodes) : record;
     const [first, last] = [kept[0] as Row, kept.at(-1) as Row];
     const answers = new Map(
       kept.map((row) => [keyOf(row, shortcodes, columns), answerOf(row, parameters)]),
     );
+
     return [
       first.userid,
       first.parent_surveyid,
@@ -277,6 +282,7 @@ function timingOf(kept: readonly Row[], shortcodes: Shortcodes): Cell[] {
     const high = gaps[Math.ceil(position / 100)] ?? 0;
     return seconds(Math.round(low + ((high - low) * (position % 100)) / 100));
   };
+
   return [
     String(times.length),
     String(kept.length - times.length),

@@ -66,11 +66,13 @@ export default {
       ahead += Number(forward);
       return new Response();
     }
+
     const longest = headers.get('Test-Longest-Timeout');
     if (longest !== null) {
       longestTimeout = Number(longest);
       return new Response();
     }
+
     if (headers.has('Test-Received')) return new Response(String(received));
     received++;
     const time = headers.get('Test-Clock');

@@ -20,6 +20,7 @@ export async function startWorker(
   const folder = await oncePerRun(`bundle of ${entry.replaceAll('/', ' ')}`, (draft) =>
     bundleWorker(entry, draft),
   );
+
   let log = '';
   const miniflare = await startBundledWorker(folder, {
     ...options,
@@ -29,6 +30,7 @@ export async function startWorker(
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     ...(inspector ? { inspectorPort: 0 } : {}),
   });
+
   return {
     url: await miniflare.ready,
     /** The URL that bypasses miniflare's entry Worker, which responds to some requests itself. */

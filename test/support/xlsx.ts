@@ -27,13 +27,16 @@ export function listZip(file: Buffer) {
       /** The version needed to extract it, times 10. */
       version: file.readUInt16LE(at + 6),
     };
+
     at = nameEnd + extraLength;
     return entry;
   });
+
   assert(
     at === end && file.readUInt32LE(end + 12) === end - file.readUInt32LE(end + 16),
     'a central directory of another size',
   );
+
   return entries;
 }
 
@@ -45,19 +48,23 @@ export function readZip(file: Buffer): Map<string, Buffer> {
         file.readUInt32LE(offset) === 0x04034b50 && file.readUInt16LE(offset + 6) === 8,
         'no local header',
       );
+
       const nameEnd = offset + 30 + file.readUInt16LE(offset + 26);
       assert(
         file.toString('latin1', offset + 30, nameEnd) === name,
         'another name in the local header',
       );
+
       const end = nameEnd + file.readUInt16LE(offset + 28) + compressedSize;
       const descriptor = [0x08074b50, crc, compressedSize, size].map((_, i) =>
         file.readUInt32LE(end + 4 * i),
       );
+
       assert(
         String(descriptor) === String([0x08074b50, crc, compressedSize, size]),
         'another data descriptor',
       );
+
       const data = inflateRawSync(file.subarray(end - compressedSize, end));
       assert(data.length === size && crc32(data) === crc, 'other data');
       return [name, data];
@@ -116,6 +123,7 @@ export function readRows(xml: string): (string | null)[][] {
         row === number && (isBold !== undefined) === (i === 0),
         `another row or style at ${letters}${row}`,
       );
+
       const column = columnOf(letters);
       assert(column >= texts.length, `${letters}${row} after column ${texts.length}`);
       while (texts.length < column) texts.push(null);
@@ -123,9 +131,11 @@ export function readRows(xml: string): (string | null)[][] {
         texts.push(NUMBER + value);
         continue;
       }
+
       checkKind(text ?? inline, text !== undefined, (isSpacedText ?? isSpacedInline) !== undefined);
       texts.push(decoded(text ?? inline));
     }
+
     return texts;
   });
 }
@@ -141,6 +151,7 @@ function checkKind(content: string, isText: boolean, isSpaced: boolean): void {
     isSpaced || !new RegExp(`^${space}|${space}$`).test(content),
     `a text that is trimmed: ${content}`,
   );
+
   assert(!isText || !/_x[\da-f]{4}_|&amp;/i.test(content), `not a plain text: ${content}`);
 }
 

@@ -44,6 +44,7 @@ function* makeParticipant(random: Random, forms: Form[], flowid: number) {
     parent_surveyid: own[0]?.id,
     parent_shortcode: own[0]?.shortcode,
   };
+
   const language = random.integer(0, languages.length - 1);
   const { seed, pageid } = person;
   const metadata = makeMetadata(random, {
@@ -52,6 +53,7 @@ function* makeParticipant(random: Random, forms: Form[], flowid: number) {
     page: pageid,
     language: languages[language],
   });
+
   let left = random.chance(0.8) ? Infinity : random.integer(1, 9);
   let time = start * 1000; // microseconds
   for (const [formIndex, form] of own.entries()) {
@@ -69,9 +71,11 @@ function* makeParticipant(random: Random, forms: Form[], flowid: number) {
         timestamp: formatInstant(BigInt(time)),
         metadata,
       };
+
       // Usually seconds, sometimes so few microseconds that both answers fall into one millisecond.
       time += random.chance(0.03) ? random.integer(1, 400) : random.integer(2_000_000, 90_000_000);
     }
+
     time += (formIndex + 1) * random.integer(1, 10) * 24 * 60 * MINUTE * 1000;
   }
 }
@@ -94,5 +98,6 @@ function makeMetadata(
     ad_id: `2384${random.digits(13)}`,
     cluster: `cluster ${random.integer(1, 20)}`,
   };
+
   return { ...hidden, platform, ...ad, ...(page !== null && { page }) };
 }

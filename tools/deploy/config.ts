@@ -48,6 +48,7 @@ export function readEnvironment(target: Target): Environment {
       `--env: ${target.config} has no environment "${printable(target.env)}", only ${names.join(', ')}`,
     );
   }
+
   return readConfig({ config, env: target.env }, { hideWarnings: true }) as Environment;
 }
 

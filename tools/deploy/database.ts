@@ -126,6 +126,7 @@ async function roleProblems(client: Client, remedy: string): Promise<string[]> {
     FIND_PROBLEMS,
     [ROLE, TABLES, Object.keys(SETTINGS), Object.values(SETTINGS)],
   );
+
   return rows.map(({ problem, statement }) => {
     const advice =
       statement === null

@@ -33,9 +33,11 @@ export async function deploy(options: DeployOptions): Promise<number> {
     gateway && endpointHeaders ? gatewayProblems(gateway, endpointHeaders, databaseUrl) : [],
     buildWorker(target).then(buildProblems),
   ]);
+
   const found = checks.flatMap((result) =>
     result.status === 'fulfilled' ? result.value : [messageOf(result.reason)],
   );
+
   const problems = [...new Set([...configProblems(environment, databaseUrl), ...found])];
   if (!databaseUrl)
     process.stdout.write(
@@ -55,6 +57,7 @@ export async function deploy(options: DeployOptions): Promise<number> {
   process.stderr.write(
     `Nothing was deployed. ${count}:\n${problems.map((problem) => `- ${problem}\n`).join('')}`,
   );
+
   return 1;
 }
 
@@ -67,6 +70,7 @@ async function upload(target: Target): Promise<number> {
     DATABASE_URL: undefined, // the owner's URL, which a deployment does not need
     SQL_ENDPOINT_HEADERS: undefined,
   };
+
   const args = [WRANGLER, 'deploy', `--env=${target.env}`, `--config=${configPath(target)}`];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' });
   await once(child, 'close');
@@ -90,6 +94,7 @@ export async function cloudflareProblems(
     `--env=${target.env}`,
     `--config=${configPath(target)}`,
   ];
+
   let found: string[] = [];
   try {
     found = namesIn(await runWrangler(args));
@@ -103,6 +108,7 @@ export async function cloudflareProblems(
         `Cannot list the secrets of the environment (${reason}); see "npx wrangler secret list --env ${target.env}"`,
       ];
   }
+
   return secrets
     .filter((name) => !found.includes(name))
     .map(

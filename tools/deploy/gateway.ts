@@ -28,6 +28,7 @@ export async function gatewayProblems(
     user: 'nobody',
     password: 'nothing',
   });
+
   // The second is refused because it has no body, but only after its token and its connection
   // string.
   const requests = [
@@ -40,6 +41,7 @@ export async function gatewayProblems(
       SQL_ENDPOINT: endpoint,
       SQL_ENDPOINT_HEADERS: headersJson,
     });
+
     const headers = { ...worker.headers, 'Neon-Connection-String': url };
     for (const [method, target, expected] of requests) {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -54,6 +56,7 @@ export async function gatewayProblems(
           `The gateway responds to ${method} ${target} with ${found.trimEnd()}${hint} ${ADVICE}`,
         ];
     }
+
     return [];
   } catch (error) {
     const { cause = error } = error as Error; // the reason of an error of fetch

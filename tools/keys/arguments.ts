@@ -60,6 +60,7 @@ export function parseDuration(option: string, text: string, { orZero = false } =
     const examples = orZero ? '90d, 12h, 30m or 0' : '90d, 12h or 30m';
     throw new UserError(`${option}: "${printable(text)}" is not a duration such as ${examples}`);
   }
+
   if (ms > MAX_DAYS * 86_400_000)
     throw new UserError(`${option}: ${text} is too long: at most ${MAX_DAYS}d, a century`);
   return ms;

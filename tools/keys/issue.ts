@@ -75,6 +75,7 @@ export async function issueKey(
       expires,
       limits,
     ]);
+
     const id = rows[0]?.id ?? '';
     return {
       key,
@@ -86,6 +87,7 @@ export async function issueKey(
       limits: await showLimits(limits),
     };
   });
+
   for (const notice of stored) onNotice(notice);
   return issued;
 }

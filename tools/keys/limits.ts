@@ -81,6 +81,7 @@ export async function chooseLimits(
     ...(noPageid && { pageid: false }),
     ...(options.pseudonyms && { secret: randomBytes(32).toString('hex') }),
   };
+
   if (Object.keys(limits).length === 1 && options.pseudonymsOf === undefined) return null;
 
   return withLockTimeout(url, async (client) => {
@@ -127,6 +128,7 @@ async function entriesOf(client: Client, accountId: string): Promise<Entry[]> {
      group by s.survey_name, s.shortcode, r.question_ref`,
     [accountId],
   );
+
   return rows;
 }
 
@@ -180,6 +182,7 @@ function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
   const forms = entries.filter(
     ({ survey, form }) => isAmong(surveys, survey) && isAmong(shortcodes, form),
   );
+
   const seen = forms.filter(
     ({ question }) =>
       question !== null && isAmong(questions, question) && !hidden?.includes(question),
@@ -199,6 +202,7 @@ function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
     describeMetadata(metadata),
     pageid === false ? 'no page ids' : 'page ids',
   ];
+
   const ids =
     secret === undefined ? "the participants' ids" : "pseudonyms in place of the participants' ids";
 

@@ -69,6 +69,7 @@ export function toTable(keys: readonly ListedKey[]): string {
   const widths = HEADER.map((_, column) =>
     Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
   );
+
   const pad = (cell: string, column: number) =>
     cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
   return rows.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('');

@@ -26,6 +26,7 @@ export async function writePseudonyms(
       'select userid, limits from api_keys where id = $1',
       [id],
     );
+
     if (!keys[0]) throw noSuchKey(id);
     const limits: Partial<KeyLimits> = parseKeyLimits(keys[0].limits) ?? {};
     const { secret, surveys, shortcodes, questions, without_questions: hidden } = limits;
@@ -35,6 +36,7 @@ export async function writePseudonyms(
            and shortcode = any(coalesce($4::text[], array[shortcode]))`,
       [keys[0].userid, survey, surveys, shortcodes],
     );
+
     if (forms.length === 0)
       throw new UserError(`--survey: key ${id} sees no survey "${printable(survey)}"`);
     await client.query(
@@ -43,6 +45,7 @@ export async function writePseudonyms(
          order by 1`,
       [forms.map((form) => form.id), questions, hidden ?? []],
     );
+
     let records = 'userid,pseudonym\n';
     while (records !== '' && (await write(records))) {
       const { rows } = await client.query<{ userid: string }>(`fetch ${BATCH} from participants`);

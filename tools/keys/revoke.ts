@@ -25,6 +25,7 @@ export async function revokeKey(url: string, id: string) {
   const { rows } = await withLockTimeout(url, (client) =>
     client.query<RevokedKey & { hash: string; wasRevoked: boolean }>(update, [id]),
   );
+
   if (!rows[0]) throw noSuchKey(id);
   const { hash, wasRevoked, ...revoked } = rows[0];
   return { revoked, wasRevoked, hash };

@@ -90,6 +90,7 @@ export async function rotateKey(
       expiresInMs ?? null,
       graceMs,
     ]);
+
     const { id: newId, expires, oldEnd } = rows[0] as Replacement;
     const replaces = { id, prefix: old.prefix, expires: oldEnd };
     const limits = await showLimits(old.limits);
@@ -103,6 +104,7 @@ export async function rotateKey(
       limits,
       replaces,
     };
+
     return { rotated, oldHash: old.hash };
   });
 }

@@ -41,5 +41,6 @@ export function inShort(limits: ShownLimits): string {
     pageid === false && 'no page ids',
     pseudonyms && `pseudonyms ${pseudonyms}`,
   ];
+
   return parts.filter(Boolean).join(', ');
 }

@@ -34,6 +34,7 @@ export async function createCluster(
       cwd: dirname(data),
       ...(signal && { signal }),
     });
+
     await rename(passwordFile, join(data, PASSWORD_FILE));
   } catch (error) {
     if (signal?.aborted || !(error instanceof Error && 'stderr' in error)) throw error;

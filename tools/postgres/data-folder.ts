@@ -53,6 +53,7 @@ async function createFolder(dataDir: string): Promise<void> {
   await mkdir(dataDir, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
+
   if ((await readdir(dataDir)).length > 0) return;
   await chmod(dataDir, 0o700);
   const user = await serverUser(dataDir);
@@ -77,6 +78,7 @@ async function createData(
   const draft = await mkdtemp(
     isReachable ? join(folder, DRAFT) : join(await systemFolder(), 'data-'),
   );
+
   const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 5 });
   try {
     await chownTree(draft, user);
@@ -87,6 +89,7 @@ async function createData(
     if (!existsSync(link)) throw error;
     return;
   }
+
   // also those of processes that were killed
   const drafts = (await readdir(folder)).filter((name) => name.startsWith(DRAFT));
   await Promise.allSettled(drafts.map((name) => remove(join(folder, name))));
@@ -98,6 +101,7 @@ async function checkVersion(data: string, major: string): Promise<void> {
       if (error.code !== 'ENOENT') throw error;
     },
   );
+
   const isOurs = version !== undefined && existsSync(join(data, PASSWORD_FILE));
   if (isOurs && version.trim() === major) return;
   const found = isOurs

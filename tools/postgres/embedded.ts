@@ -57,6 +57,7 @@ export async function startEmbedded(dataDir: string, signal?: AbortSignal) {
         const message = `Postgres did not start on ${dataDir}: ${reasonIn(error.message)}`;
         throw inPlainWords(new Error(message, { cause: error }), dataDir);
       }
+
       if (!canWait) throw inUse(dataDir, /\(PID (\d+)\)/.exec(error.message)?.[1]);
     }
   }
@@ -77,6 +78,7 @@ function endOf(server: Server): Promise<never> {
   const ended = server.ended.then((log): never => {
     throw new UserError(`Postgres has ended unexpectedly: ${log.split('\n').at(-1)}`);
   });
+
   ended.catch(() => {}); // nobody waits for it any more when the server is shut down
   return ended;
 }

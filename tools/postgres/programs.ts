@@ -53,6 +53,7 @@ export function installed(platform: string): { native: string; version: string }
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
       version: string;
     };
+
     return { native: join(folder, 'native'), version };
   } catch (cause) {
     throw new UserError(
@@ -84,5 +85,6 @@ async function copyOf(native: string, version: string): Promise<string> {
     await rm(draft, { recursive: true, force: true });
     if (!existsSync(copy)) throw error;
   }
+
   return copy;
 }

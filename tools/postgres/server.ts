@@ -65,12 +65,14 @@ async function tryToStart({ postgres, data, user, settings, onParentExit }: Serv
     detached: true, // Ctrl-C in the terminal is for this process, which then stops the server
     onParentExit,
   });
+
   const ready = Promise.withResolvers<void>();
   let log = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     log = (log + text).slice(-LOG_KEPT);
     if (log.includes('ready to accept connections')) ready.resolve();
   });
+
   child.on('error', (error) => ready.reject(new StartError(error.message)));
   child.on('close', () => ready.reject(new StartError(log.trim() || 'it ended without a message')));
   const ended = once(child, 'exit').then(() => log.trim());

@@ -45,6 +45,7 @@ export async function removeSurvey(
         formVersions: target.userid === undefined ? forms.length : 0,
       };
     });
+
     // Deleted text stays in the files until a vacuum. If this fails, autovacuum does it later.
     if (options.isConfirmed) await client.query('vacuum (analyze) responses').catch(() => {});
     return removal;
@@ -60,11 +61,13 @@ async function lockForms(client: Client, account: string, survey: string): Promi
     'select id from surveys where userid = $1 and survey_name = $2 for update',
     [account, survey],
   );
+
   if (rows.length > 0) return rows.map(({ id }) => id);
   const { rows: others } = await client.query<{ name: string }>(
     'select distinct survey_name collate "C" as name from surveys where userid = $1 order by 1',
     [account],
   );
+
   const names = others.map(({ name }) => `"${printable(name)}"`).join(', ');
   const advice = others.length > 0 ? `the account has ${names}` : 'the account has none';
   throw new UserError(`--survey: there is no survey "${printable(survey)}": ${advice}`);
@@ -87,6 +90,7 @@ async function countResponses(
      from responses where surveyid = any ($1) and ($2::text is null or userid = $2)`,
     [forms, userid],
   );
+
   return rows[0] as Counts;
 }
 
@@ -99,6 +103,7 @@ async function deleteRows(
     'delete from responses where surveyid = any ($1) and ($2::text is null or userid = $2)',
     [forms, userid],
   );
+
   if (userid !== undefined) return;
   await client.query('delete from survey_settings where surveyid = any ($1)', [forms]);
   await client.query('delete from surveys where id = any ($1)', [forms]);

@@ -25,6 +25,7 @@ export async function prepareDemo(url: string, dataDir: string): Promise<string 
   const { rows } = await withConnection(url, (client) =>
     client.query<Record<'isEmpty' | 'hasDemo' | 'isActive', boolean>>(select, [DEMO.email, hash]),
   );
+
   const { isEmpty, hasDemo, isActive } = rows[0] ?? {};
   if (isActive) return stored;
   if (isEmpty) {
@@ -36,5 +37,6 @@ export async function prepareDemo(url: string, dataDir: string): Promise<string 
   await writeFile(file, `${JSON.stringify({ key })}\n`, { mode: 0o600 }).catch((error: unknown) => {
     throw inPlainWords(error, dataDir);
   });
+
   return key;
 }

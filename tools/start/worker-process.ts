@@ -27,12 +27,14 @@ async function runWorker(): Promise<void> {
   subscribe('child_process', (message) => {
     workerd = (message as { process: ChildProcess }).process;
   });
+
   await startWorker(folder, {
     ...(options as WorkerOptions),
     handleStructuredLogs({ level, message }) {
       if (level === 'error' || level === 'warn') process.stderr.write(`${message}\n`);
     },
   });
+
   // miniflare would start it again.
   workerd?.once('exit', (status, signal) => {
     process.stderr.write(`workerd has ended: ${signal ?? `status ${status}`}\n`);
@@ -49,14 +51,17 @@ async function watchWorker(): Promise<void> {
     X_LOCAL_EXPLORER: 'false',
     X_LOCAL_OBSERVABILITY: 'false',
   });
+
   const [{ unstable_startWorker: startWorker }, options] = await Promise.all([
     import('wrangler'),
     json(process.stdin),
   ]);
+
   const { port = 0, vars = {}, resourcePersistencePath = '' } = options as WorkerOptions;
   const bindings = Object.entries(vars).map(
     ([name, value]) => [name, { type: 'secret_text', value }] as const,
   );
+
   const worker = await startWorker({
     config: CONFIG,
     envFiles: [], // .dev.vars is not read
@@ -68,5 +73,6 @@ async function watchWorker(): Promise<void> {
       watch: true,
     },
   });
+
   await worker.ready;
 }

@@ -29,11 +29,13 @@ export async function startWorkerProcess(isWatching: boolean) {
       group: true,
     },
   );
+
   child.stdin?.on('error', () => {}); // the process has ended
   const exited = once(child, 'exit');
   const ended = exited.then((): never => {
     throw new UserError('the Worker has ended unexpectedly: see the messages above');
   });
+
   ended.catch(() => {}); // nobody waits for it any more when the process is stopped
 
   let stopped: Promise<void> | undefined;
@@ -43,9 +45,11 @@ export async function startWorkerProcess(isWatching: boolean) {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
+
     await exited;
     await folder[Symbol.asyncDispose]();
   }
+
   return {
     /**
      * Starts the Worker. May be called once.
@@ -69,6 +73,7 @@ export async function startWorkerProcess(isWatching: boolean) {
       } catch (error) {
         throw inPlainWords(error, dataDir);
       }
+
       const options: WorkerOptions = { ...given, resourcePersistencePath: join(kv, 'v3') };
       child.stdin?.end(JSON.stringify(options));
     },

@@ -48,15 +48,18 @@ export async function checkKey(subject: Subject): Promise<string> {
     key,
     expected: ['200', '401 invalid_token'],
   });
+
   assert(
     response.ok,
     'the service refuses the key: is it complete, and was it issued for this service?',
   );
+
   const found = (await response.json()) as {
     email: string;
     expires: string | null;
     limits: ShownLimits;
   };
+
   const { email, expires, limits } = found;
   subject.account = { key, email };
   const sees = limits === null ? '' : `; sees ${inShort(limits)}`;
@@ -93,6 +96,7 @@ export async function checkScoping(subject: Subject): Promise<string> {
       }
     }
   }
+
   return `${requests} requests`;
 }
 
@@ -104,6 +108,7 @@ export async function measureRoundTrips(subject: Subject): Promise<string> {
     query = Math.min(query, waited);
     placement = headers.get('cf-placement') ?? 'no cf-placement';
   }
+
   const measured = `${placement}; ${ms(without)} without a query, ${ms(query)} with one`;
   const isFar = query - without > FAR_MS;
   return isFar

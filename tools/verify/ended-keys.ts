@@ -52,18 +52,22 @@ async function startTransfers(subject: Subject) {
       Authorization: `Bearer ${key}`,
       'Accept-Encoding': encoding ?? 'identity',
     });
+
     expectEqual(
       'status and Content-Encoding',
       [transfer.status, transfer.encoding],
       [200, encoding],
     );
+
     return readSlowly(transfer, total);
   };
+
   const transfers = {
     'HTTP/1.1': read(getWithHttp1),
     'HTTP/2': read(getWithHttp2),
     gzip: read(getWithHttp1, 'gzip'),
   };
+
   Object.values(transfers).forEach(suppressUnhandledRejection);
   return transfers;
 }
@@ -83,6 +87,7 @@ async function readSlowly({ encoding, body }: Transfer, total: number): Promise<
   const isRead = finished(file.on('data', (chunk: Buffer) => (rows += endsIn(chunk).length))).catch(
     () => {},
   );
+
   try {
     for await (const chunk of body) {
       file.write(chunk);
@@ -91,12 +96,14 @@ async function readSlowly({ encoding, body }: Transfer, total: number): Promise<
   } catch (error) {
     return `broken off after ${rows} of ${total} responses: ${messageOf(error)}`;
   }
+
   file.end();
   await isRead;
   assert(
     rows >= total,
     `an aborted transfer ended like a complete one, after ${rows} of ${total} responses`,
   );
+
   throw new NotTested(
     `needs a larger survey: all ${rows} responses were sent before the key expired`,
   );
@@ -131,6 +138,7 @@ async function getWithHttp2(url: URL, headers: Record<string, string>): Promise<
   const [head] = (await Promise.race([once(stream, 'response'), closed]).catch(() => [])) as [
     IncomingHttpHeaders?,
   ];
+
   if (!head) throw new NotTested('the service does not speak HTTP/2');
   async function* body(): AsyncGenerator<Uint8Array, void, void> {
     yield* stream as AsyncIterable<Uint8Array>;
@@ -138,6 +146,7 @@ async function getWithHttp2(url: URL, headers: Record<string, string>): Promise<
     if (stream.rstCode !== http2.NGHTTP2_NO_ERROR)
       throw new Error(`RST_STREAM with code ${stream.rstCode}`);
   }
+
   return { status: Number(head[':status']), encoding: head['content-encoding'], body: body() };
 }
 
@@ -156,6 +165,7 @@ export async function checkRevocation(subject: Subject): Promise<string> {
       progress?.(message);
     }
   };
+
   await waitFor(true, UNKNOWN_MS, 'issued: is DATABASE_URL the database of this service?');
   await issuedKeys?.revoke(issued);
   return `after ${await waitFor(false, revocationMs, 'revoked')} s`;

@@ -44,6 +44,7 @@ async function count(subject: Subject, survey: string, until: string): Promise<n
     query: { survey, until, count: 'true' },
     expected: ['200', '500 no_responses'],
   };
+
   const { ok, headers } = await subject.request(`${API}/responses/csv`, request);
   const total = ok ? (headers.get('X-Total-Count') ?? 'missing') : '0';
   assert(/^\d+$/.test(total), `X-Total-Count is ${JSON.stringify(total)}`);
@@ -57,6 +58,7 @@ export async function checkCsv(subject: Subject): Promise<string> {
   const shortcodes = new Map<string | null, string>(
     forms.map(({ id, shortcode }) => [id, shortcode]),
   );
+
   const [file, rest, texts] = [createHash('sha256'), createHash('sha256'), createHash('sha256')];
   const days = new Map<string, Digest>();
   let middle: ReturnType<typeof cursorOf>;
@@ -71,6 +73,7 @@ export async function checkCsv(subject: Subject): Promise<string> {
       expectEqual('the columns of the CSV file', cells, CSV_COLUMNS);
       continue;
     }
+
     const row = Object.fromEntries(CSV_COLUMNS.map((name, i) => [name, cells[i] ?? null]));
     const { timestamp, surveyid = null, metadata } = row;
     const shortcode = shortcodes.get(surveyid);
@@ -88,6 +91,7 @@ export async function checkCsv(subject: Subject): Promise<string> {
     days.set(day, digest);
     digest.add(FIELDS.map((name) => row[name] ?? null));
   }
+
   expectTotal(subject, 'the CSV file', rows);
   subject.csv = {
     bytes,
@@ -101,6 +105,7 @@ export async function checkCsv(subject: Subject): Promise<string> {
       digest: String(digest),
     })),
   };
+
   return `${rows} responses, ${(bytes / 1e6).toFixed(1)} MB`;
 }
 
@@ -122,6 +127,7 @@ export async function checkNdjson(subject: Subject): Promise<void> {
     texts.update(textOf(JSON.parse(line.toString()) as Record<string, unknown>));
     rows++;
   }
+
   expectTotal(subject, 'the NDJSON file', rows);
   assert(
     texts.digest('hex') === expected,
@@ -139,6 +145,7 @@ export async function checkGzip(subject: Subject, exports: number): Promise<stri
     if (bytes >= MIN_COMPRESSED_BYTES) expectEqual('Content-Encoding', encoding, 'gzip');
     await expectHash(response, sha256, 'the bytes with gzip are not those without');
   };
+
   await Promise.all(Array.from({ length: exports }, read));
   const rowsPerSecond =
     (1000 * exports * subject.known('survey').total) / (performance.now() - started);
@@ -159,6 +166,7 @@ export async function checkWorkbook(subject: Subject): Promise<string> {
   const [sheet] = await readExcelFile(Buffer.from(file)).catch((error: unknown) => {
     throw new Error(`not a complete workbook: ${messageOf(error)}`);
   });
+
   expectEqual('the columns of the workbook', sheet?.data[0], CSV_COLUMNS);
   expectEqual('the rows of the workbook', sheet?.data.length, 1 + total);
   return `${total} rows`;
@@ -169,10 +177,12 @@ export async function checkCounts(subject: Subject): Promise<string> {
   const { responses } = (await (await subject.responses('summary')).json()) as {
     responses: number;
   };
+
   expectTotal(subject, 'the summary', responses);
   const { questions } = (await (await subject.responses('questions')).json()) as {
     questions: { responses: number }[];
   };
+
   const answers = questions.reduce((sum, question) => sum + question.responses, 0);
   expectTotal(subject, 'the codebook', answers);
   return `${questions.length} questions`;

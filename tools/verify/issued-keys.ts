@@ -27,9 +27,11 @@ export class IssuedKeys extends AsyncDisposableStack {
       const issued = await issuing.catch(() => undefined);
       if (issued) await this.revoke(issued);
     });
+
     const issuing = this.#find(key).then((found) =>
       issueKey(this.#databaseUrl, { ...found, name: 'npm run verify', expiresInMs }),
     );
+
     return issuing;
   }
 
@@ -40,6 +42,7 @@ export class IssuedKeys extends AsyncDisposableStack {
     const { rows } = await withConnection(this.#databaseUrl, (client) =>
       client.query<{ email: string; limits: KeyLimits | null }>(select, [hash]),
     );
+
     if (!rows[0])
       throw new Error('DATABASE_URL is not the database of this service: it does not have the key');
     return rows[0];

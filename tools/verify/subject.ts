@@ -98,15 +98,18 @@ export class Subject {
       'Accept-Encoding': encoding,
       ...(key && { Authorization: `Bearer ${key}` }),
     };
+
     const response = await fetch(this.url(path, query), {
       method,
       headers: requested,
       redirect: 'manual',
     });
+
     const { status, headers } = response;
     const [code, location, type] = ['X-Error-Code', 'Location', 'Content-Type'].map(
       (name) => headers.get(name) ?? '',
     );
+
     const found = `${status} ${code}`.trim();
     const isExpected = expected.includes(found);
     // a body that nobody reads would delay other requests
@@ -119,6 +122,7 @@ export class Subject {
       `${path}: status ${status} with ${type} is not from the service. If Cloudflare challenges programs, turn off ` +
         'Bot Fight Mode and Browser Integrity Check for this host.',
     );
+
     const hint =
       code === 'database_unavailable'
         ? '; its log has the reason: see "503" in docs/runbook.md'
@@ -150,6 +154,7 @@ export class Subject {
       `${API}/surveys`,
       { key },
     );
+
     return Map.groupBy(forms, (form) => form.survey_name);
   }
 }

@@ -68,6 +68,7 @@ export async function verify(
     log?.([outcome.padEnd(10), name.padEnd(width), time.padStart(9), beside].join('  ').trimEnd());
     for (const line of below) log?.(' '.repeat(14) + line);
   }
+
   return results;
 }
 
