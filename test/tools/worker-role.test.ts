@@ -95,6 +95,7 @@ describe('npm run deploy checks a database, and', async () => {
        alter role ${WORKER_ROLE} reset enable_seqscan;
        alter role ${WORKER_ROLE} set statement_timeout = '5s';
        alter role ${WORKER_ROLE} set idle_in_transaction_session_timeout = '65000'; -- the same as 65s
+       alter database ${database} set datestyle = 'German';
        revoke select on responses from ${WORKER_ROLE};
        revoke update (last_used) on api_key_uses from ${WORKER_ROLE};
        grant delete on surveys to ${WORKER_ROLE};
@@ -111,6 +112,7 @@ describe('npm run deploy checks a database, and', async () => {
         'cannot use the schema public; run "',
         'has no setting enable_seqscan; run "',
         `has statement_timeout = '5s'; run "`,
+        `has DateStyle = 'German`,
         'cannot read responses; run "',
         'cannot update when a key was last used; run "',
         writable,

@@ -40,6 +40,16 @@ const FIND_PROBLEMS = `
       order by setdatabase desc limit 1 -- one for this database overrides that for all
     ) as found
     from role, unnest($3::text[], $4::text[]) as needed (name, wanted)
+  ), date_style as (
+    select coalesce((
+      select split_part(setting, '=', 2)
+      from pg_db_role_setting, unnest(setconfig) as setting
+      where setrole in (0, role.oid)
+        and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+        and lower(split_part(setting, '=', 1)) = 'datestyle'
+      order by setrole desc, setdatabase desc limit 1 -- in this order, one overrides another
+    ), current_setting('datestyle')) as found
+    from role
   )
 
   select 'cannot log in' as problem, 'alter role ${ROLE} login' as statement
@@ -71,6 +81,11 @@ const FIND_PROBLEMS = `
     format('alter role ${ROLE} set %s = %L', name, wanted)
   from settings -- set_config returns a value in the server's spelling: 65s for 65000
   where found is null or set_config(name, found, true) <> set_config(name, wanted, true)
+
+  union all
+  select format('has DateStyle = %L, and the Worker reads times in the style ISO', found),
+    'alter role ${ROLE} set datestyle = ''ISO'''
+  from date_style where found not ilike '%iso%'
 
   union all
   select 'cannot read ' || string_agg(name, ', '),
