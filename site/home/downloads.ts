@@ -20,8 +20,8 @@ const SAVING_MS = 600 * 1000;
  */
 export interface Downloads {
   readonly element: HTMLElement;
-  /** Starts a download, unless the same one is running. @param old a file to bring up to date */
-  readonly start: (request: DownloadRequest, old?: File) => Promise<void>;
+  /** Starts a download, unless the same one is running. */
+  readonly start: (request: DownloadRequest) => Promise<void>;
   /** Stops all downloads. What has arrived stays, to be continued. */
   readonly stop: () => void;
   /**
@@ -61,19 +61,15 @@ export function createDownloads({
   const list = html.ul({});
   const status = html.p({ role: 'status', className: 'unseen' });
   const all = new Set<Download>();
-  /**
-   * The files that are being downloaded, as JSON of their requests and of what distinguishes the
-   * older files.
-   */
+  /** The requests of the files that are being downloaded, as JSON. */
   const running = new Set<string>();
   let isStopped = false;
 
-  function add(storage: Storage, manifest: Manifest, old?: File): Download {
+  function add(storage: Storage, manifest: Manifest): Download {
     const download = createDownload({
       api,
       storage,
       manifest,
-      old,
       announce: (text) => (status.textContent = text),
       onRemove: () => {
         all.delete(download);
@@ -93,11 +89,11 @@ export function createDownloads({
     return true;
   });
 
-  async function begin(request: DownloadRequest, old?: File): Promise<void> {
+  async function begin(request: DownloadRequest): Promise<void> {
     const storage = await createStorage();
     if (isStopped) return storage.remove();
     const manifest = { email, request, time: Date.now(), ...NOTHING, isComplete: false };
-    const { element: card, run } = add(storage, manifest, old);
+    const { element: card, run } = add(storage, manifest);
     const ended = run();
     card.scrollIntoView({ block: 'nearest' });
     return ended;
@@ -111,11 +107,11 @@ export function createDownloads({
       status,
     ),
 
-    async start(request, old) {
-      const file = JSON.stringify([request, old?.name, old?.size, old?.lastModified]);
+    async start(request) {
+      const file = JSON.stringify(request);
       if (running.has(file)) return;
       running.add(file);
-      await begin(request, old).finally(() => running.delete(file));
+      await begin(request).finally(() => running.delete(file));
     },
 
     stop() {

@@ -12,13 +12,11 @@ import {
   downloadRequestOf,
   formatOf,
   isWide,
-  updateRequestOf,
   zoneOf,
 } from './selection.ts';
 import type { Summary } from './summaries.ts';
 import type { ViewContext } from './survey.ts';
 import { form as texts, options as lists, participants } from './texts.ts';
-import { updateView } from './update/view.ts';
 
 /** The form to choose a file, how to get it, and whom it leaves out. */
 export function downloadView({ session, selection, change, signal }: ViewContext): HTMLElement {
@@ -133,11 +131,7 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     void downloads.start(downloadRequestOf(selection));
   });
   show();
-  const update = updateView(
-    (file) => void downloads.start(updateRequestOf(selection), file),
-    signal,
-  );
-  return html.div({}, form, counts, preview.element, update, code.element);
+  return html.div({}, form, counts, preview.element, code.element);
 }
 
 /** Whom the file leaves out, by rule. */

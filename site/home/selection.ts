@@ -203,16 +203,6 @@ export function downloadRequestOf(
   };
 }
 
-/** The whole CSV file in the long layout, to bring an older one up to date. */
-export function updateRequestOf(selection: URLSearchParams): DownloadRequest {
-  const whole = new URLSearchParams([
-    ...pickFrom(selection, ['survey', ...FILTERS, 'metadata']),
-    ['format', 'csv'],
-  ]);
-  // it cannot be continued after the page is closed
-  return { ...downloadRequestOf(whole), format: 'other' };
-}
-
 /** The filters of a selection in words. */
 export function describeFilters(selection: URLSearchParams): string[] {
   const [since, until] = [selection.get('since'), selection.get('until')];

@@ -397,44 +397,6 @@ export const preview = {
     columns > most ? `Only the first ${number(most)} columns are shown here.` : '',
 };
 
-export const update = {
-  title: 'Update an older file',
-  lead: 'Do you have an older CSV file of this selection, with one row per answer? Drop it on this page, or choose it. Only the days that have changed are downloaded, and you get the complete file. Your file stays on this device.',
-  label: 'Older CSV file',
-  oneFile: 'Drop one file at a time.',
-  reading: (read: string, all: string) => `Comparing your file with the survey: ${read} of ${all}`,
-  downloading: (first: number, last: number, all: number) =>
-    `Downloading what has changed: ${first === last ? `day ${number(first)}` : `days ${number(first)} to ${number(last)}`} of ${number(all)}`,
-  done: (
-    found: Record<'unchanged' | 'changed' | 'fresh' | 'gone' | 'responses', number> &
-      Record<'size' | 'downloaded', string>,
-  ) =>
-    `Up to date. Days: ${number(found.unchanged)} unchanged, ${number(found.changed)} changed, ${number(found.fresh)} new, ${number(found.gone)} gone. File: ${answers(found.responses)}, ${found.size}. Downloaded: ${found.downloaded}.`,
-  /** Why a file is refused, by its kind. */
-  others: {
-    gz: 'This file is compressed. Unpack it, then drop the CSV file that is in it.',
-    workbook:
-      'This is an Excel workbook. Only a CSV file with one row per answer can be brought up to date.',
-    excel:
-      'This file is “CSV for Excel”, which changes the data. Only the format “CSV” can be brought up to date: download it once.',
-    wide: 'This file has one row per participant. Only a CSV file with one row per answer can be brought up to date.',
-  },
-  notOurs:
-    'This is not a CSV file that was downloaded here with one row per answer, or another program has changed it.',
-  damaged: (row: number) =>
-    `Row ${number(row)} of this file is damaged, or another program has changed it. Download the file again.`,
-  sorted: (row: number) =>
-    `The rows of this file are not in their original order (row ${number(row)}). Use the file as it was downloaded.`,
-  otherSurvey: 'This file is from another survey.',
-  otherColumns: (keys: readonly string[]) =>
-    `The columns of this file differ from the selection. Under “More columns”, choose ${keys.length === 0 ? 'none' : `exactly these: ${keys.join(', ')}`}. Then drop the file again.`,
-  wider:
-    'This file has answers that are not selected above. Choose the same dates, forms, questions and participant as when you downloaded it, then drop the file again.',
-  unreadable:
-    'The file cannot be read. It may have been changed, moved or deleted. Choose it again.',
-  changing: 'The answers keep changing while they are downloaded. Try again later.',
-};
-
 /** Lists to select one value from, by parameter. The first is the default. */
 export const options = {
   value: {
@@ -503,7 +465,6 @@ export const downloads = {
   cancel: 'Cancel',
   continue: 'Continue',
   again: 'Start again',
-  other: 'Choose another file',
   save: 'Save again',
   remove: 'Remove',
 };

@@ -24,12 +24,6 @@ export const press = (page: Page, name: string) =>
 export const cards = (page: Page) =>
   page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
 
-/** Chooses an older file to bring up to date. */
-export const chooseOlder = (page: Page, content: Buffer | string) =>
-  page
-    .getByLabel('Older CSV file')
-    .setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
-
 /** Enters a key on the page at `/`. */
 export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);

@@ -87,15 +87,12 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
       const seconds = (now.time - first.time) / 1000;
       const speed = seconds < 1 ? 0 : (bytes - first.bytes) / seconds;
       const rowSpeed = seconds < 1 ? 0 : (rows - first.rows) / seconds;
-      text.textContent =
-        progress.text ??
-        [
-          amount(progress),
-          ...(speed > 0 ? [texts.speed(size(Math.round(speed)))] : []),
-          ...(total && rowSpeed > 0 && rows < total ? [texts.left((total - rows) / rowSpeed)] : []),
-        ].join(' · ');
-      const reached =
-        total && progress.text === undefined ? Math.min(Math.floor((4 * rows) / total), 3) : 0;
+      text.textContent = [
+        amount(progress),
+        ...(speed > 0 ? [texts.speed(size(Math.round(speed)))] : []),
+        ...(total && rowSpeed > 0 && rows < total ? [texts.left((total - rows) / rowSpeed)] : []),
+      ].join(' · ');
+      const reached = total ? Math.min(Math.floor((4 * rows) / total), 3) : 0;
       if (reached > quarter) announce(texts.quarter(25 * reached, survey));
       quarter = reached;
     },

@@ -2,14 +2,12 @@ import { save } from '../../shared/request.ts';
 import { type Api, explain } from '../api.ts';
 import { dayIn } from '../dates.ts';
 import { keepLastFile } from '../last-files.ts';
-import { TIME_ZONE, answers, downloads as texts, update as updateTexts } from '../texts.ts';
+import { TIME_ZONE, answers, downloads as texts } from '../texts.ts';
 import { amount, createCard } from './card.ts';
 import type { Manifest } from './manifest.ts';
 import type { Storage } from './storage.ts';
 import { MissingRows, type Progress, canContinue, transfer } from './transfer.ts';
 import { size } from '../../shared/size.ts';
-import { Refused } from '../update/refused.ts';
-import { type Updated, updateFile } from '../update/update.ts';
 
 const RENDER_MS = 250;
 
@@ -17,8 +15,6 @@ export interface DownloadOptions {
   readonly api: Api;
   readonly storage: Storage;
   readonly manifest: Manifest;
-  /** An older file to bring up to date. By default, all of it is downloaded. */
-  readonly old: File | undefined;
   /** Has screen readers read a text. */
   readonly announce: (text: string) => void;
   /** Called when the user removes it. */
@@ -42,14 +38,12 @@ export function createDownload({
   api,
   storage,
   manifest,
-  old,
   announce,
   onRemove,
 }: DownloadOptions): Download {
   const { survey } = manifest.request;
   const controller = new AbortController();
   const started = Date.now();
-  let updated: Updated | undefined;
   let running: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
   const card = createCard({
@@ -57,33 +51,26 @@ export function createDownload({
     about: manifest.request.about ?? '',
     note: storage.isKept ? '' : texts.inMemory,
     act: () => {
-      if (!isRefused) return void (manifest.isComplete ? handOver().catch(fail) : run());
-      remove();
-      return document.querySelector<HTMLInputElement>('.update input')?.click();
+      if (manifest.isComplete) void handOver().catch(fail);
+      else void run();
     },
     remove,
     announce,
   });
-  let isRefused = false;
   function remove(): void {
     onRemove();
     void end(storage.remove);
   }
-  const again = () => {
-    if (isRefused) return texts.other;
-    return manifest.after === '' ? texts.again : texts.continue;
-  };
+  const again = () => (manifest.after === '' ? texts.again : texts.continue);
 
   /** Shows why the download does not run, and what to do. */
   function fail(error: unknown): void {
     let reason = explain(error);
     if (error instanceof MissingRows) reason = texts.missing(manifest.rows, manifest.total ?? 0);
-    isRefused = error instanceof Refused;
-    if (error instanceof Refused) reason = error.message;
     else if (error instanceof DOMException && error.name === 'QuotaExceededError')
       reason = texts.full;
     else if (error instanceof DOMException) {
-      reason = updated ? updateTexts.unreadable : texts.unstored;
+      reason = texts.unstored;
       Object.assign(manifest, { after: '', isComplete: false });
     }
     const text = manifest.after === '' ? reason : `${reason} ${texts.arrived(amount(manifest))}`;
@@ -93,10 +80,8 @@ export function createDownload({
 
   /** Hands the file over to the browser, which reads the parts while it saves them. */
   async function handOver(): Promise<void> {
-    const parts = updated?.file ?? new Blob(await storage.parts(manifest.parts));
+    const parts = new Blob(await storage.parts(manifest.parts));
     const file = new Blob([await storage.join(parts)], { type: manifest.type });
-    // fails if a file that was brought up to date has changed since
-    await file.slice(0, 1).arrayBuffer();
     if (file.size !== manifest.bytes) throw new DOMException('a part is damaged', 'DataError');
     Object.assign(manifest, { isComplete: true, time: Date.now() });
     await storage.writeManifest(manifest);
@@ -125,16 +110,11 @@ export function createDownload({
         progress = now;
         if (hasChanged) card.running(now);
       };
-      const options = { api, storage, manifest, signal, onProgress };
-      if (old) {
-        updated = await updateFile(old, options);
-        const { size: bytes, type } = updated.file;
-        Object.assign(manifest, { bytes, type, name: manifest.request.name });
-      } else await transfer(options);
+      await transfer({ api, storage, manifest, signal, onProgress });
       await handOver();
       if (manifest.request.path !== '/responses/questions')
         keepLastFile(manifest.email, survey, dayIn(TIME_ZONE, started));
-      const text = updated?.text ?? completeText(manifest);
+      const text = completeText(manifest);
       card.stopped(text, texts.save, manifest);
       announce(`${survey}: ${text}`);
     } catch (error) {

@@ -24,8 +24,6 @@ export interface Progress extends Readonly<Pick<Manifest, 'bytes' | 'rows' | 'to
   readonly name: string;
   /** The last three are reasons to wait before the next request. */
   readonly state: 'running' | 'lost' | 'restarting' | 'busy';
-  /** Shown while it runs, in place of how much has arrived. */
-  readonly text?: string;
 }
 
 export interface TransferOptions {
