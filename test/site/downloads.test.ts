@@ -151,8 +151,14 @@ test('files that closed tabs have left are deleted by the next page, without a k
     const file = await (await folder.getFileHandle('manifest.json', { create: true })).createWritable();
     await file.write(JSON.stringify({ email: '${survey.account.email}', time: Date.now(), isComplete: false }));
     await file.close();
-    // with which the page reads the parts before it saves them
-    FileSystemFileHandle.prototype.getFile = () => new Promise(() => {});
+    // The page writes the manifest when the part has arrived, when the file is complete, and before
+    // it saves it.
+    const { createWritable } = FileSystemFileHandle.prototype;
+    let writes = 0;
+    FileSystemFileHandle.prototype.createWritable = function () {
+      if (this.name === 'manifest.json') writes++;
+      return writes > 2 ? new Promise(() => {}) : createWritable.call(this);
+    };
   })()`);
   await chooseFormat(page, 'Excel workbook');
   await press(page, 'Download file');
