@@ -47,6 +47,11 @@ const files = new Map<string, Uint8Array>(
   outputFiles.map(({ path, contents }) => [relative(join(root, OUT), path), contents]),
 );
 files.set('_headers', await readFile(join(root, 'site/_headers')));
+// Swagger UI is distributed with its licence, and those of the packages in it.
+const licences = ['NOTICE', 'LICENSE', 'swagger-ui-es-bundle.js.LICENSE.txt'].map((name) =>
+  readFile(join(root, 'node_modules/swagger-ui-dist', name)),
+);
+files.set('docs/swagger-ui.txt', Buffer.concat(await Promise.all(licences)));
 for (const [source, paths] of Object.entries(PAGES)) {
   const html = await readFile(join(root, source), 'utf8');
   const built = html.replace(/(?<=(?:href|src)=")\.[^"]*/g, (path) =>

@@ -1,5 +1,5 @@
 import type { Params } from './api.ts';
-import { button, copyButton, html, shareBar } from '../shared/dom.ts';
+import { button, copyButton, html, shareBar } from './dom.ts';
 import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { longText } from './long-text.ts';

@@ -1,4 +1,3 @@
-import { send } from '../shared/request.ts';
 import { errors } from './texts.ts';
 
 const BASE = '/api/v1';
@@ -65,7 +64,11 @@ export const isAbort = (error: unknown) =>
 export function createApi(key: string, onRefused: () => void): Api {
   async function open(path: string, params: Params, signal: AbortSignal): Promise<Response> {
     const query = new URLSearchParams(params).toString();
-    const response = await send({ url: `${BASE}${path}${query && `?${query}`}`, key, signal });
+    const response = await fetch(`${BASE}${path}?${query}`, {
+      signal,
+      cache: 'no-store',
+      headers: { Authorization: `Bearer ${key}` },
+    });
     if (response.ok) return response;
     const body = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
     if (response.status === 401) onRefused();

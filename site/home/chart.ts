@@ -1,4 +1,4 @@
-import { button, html } from '../shared/dom.ts';
+import { button, html } from './dom.ts';
 import type { Day } from './summaries.ts';
 import { type Measure, scaleTo, toPeriods } from './periods.ts';
 import { chart as texts } from './texts.ts';

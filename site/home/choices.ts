@@ -1,4 +1,4 @@
-import { html } from '../shared/dom.ts';
+import { html } from './dom.ts';
 import { option } from './controls.ts';
 import { cut } from './long-text.ts';
 import { searchableList } from './lists.ts';

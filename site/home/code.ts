@@ -1,4 +1,4 @@
-import { copyable, html } from '../shared/dom.ts';
+import { html, listing } from './dom.ts';
 import { curlFor } from '../shared/curl.ts';
 import type { Params } from './api.ts';
 import { code as texts } from './texts.ts';
@@ -80,9 +80,7 @@ export function codeView() {
       programs.replaceChildren(
         ...Object.entries(PROGRAMS).flatMap(([language, program]) => {
           const text = program(request);
-          const listing = copyable(language);
-          listing.show(text ?? '');
-          return text === undefined ? [] : [html.h3({}, language), listing.element];
+          return text === undefined ? [] : [html.h3({}, language), listing(text, language)];
         }),
       );
     },

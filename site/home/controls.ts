@@ -1,4 +1,4 @@
-import { html } from '../shared/dom.ts';
+import { html } from './dom.ts';
 
 let fields = 0;
 

@@ -1,4 +1,4 @@
-import { html } from '../shared/dom.ts';
+import { html } from './dom.ts';
 import type { Api } from './api.ts';
 import { type Download, createDownload } from './downloads/download.ts';
 import { type DownloadRequest, type Manifest, NOTHING } from './downloads/manifest.ts';

@@ -1,4 +1,4 @@
-import { button, copyButton, html } from '../shared/dom.ts';
+import { button, copyButton, html } from './dom.ts';
 import { ApiError } from './api.ts';
 import { choiceList } from './choices.ts';
 import { field, setProblem, valuesOf } from './controls.ts';

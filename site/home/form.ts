@@ -1,4 +1,4 @@
-import { copyButton, html } from '../shared/dom.ts';
+import { copyButton, html } from './dom.ts';
 import { choiceList } from './choices.ts';
 import { codeView } from './code.ts';
 import { field, option, radios, select, valuesOf } from './controls.ts';

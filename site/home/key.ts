@@ -1,7 +1,7 @@
 import { ApiError, explain } from './api.ts';
-import { html } from '../shared/dom.ts';
+import { html } from './dom.ts';
 import { option } from './controls.ts';
-import { keyField } from '../shared/key-field.ts';
+import { keyField } from './key-field.ts';
 import { key as texts } from './texts.ts';
 
 interface KeyViewOptions {

@@ -1,4 +1,4 @@
-import { html } from '../shared/dom.ts';
+import { html } from './dom.ts';
 import type { Params } from './api.ts';
 import { cut } from './long-text.ts';
 import { link as texts } from './texts.ts';

@@ -1,4 +1,4 @@
-import { button, html } from '../shared/dom.ts';
+import { button, html } from './dom.ts';
 import { field } from './controls.ts';
 import { lists as texts } from './texts.ts';
 

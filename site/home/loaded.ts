@@ -1,5 +1,5 @@
 import { ApiError, explain } from './api.ts';
-import { button, html } from '../shared/dom.ts';
+import { button, html } from './dom.ts';
 import { page } from './texts.ts';
 
 interface Loaded {

@@ -1,8 +1,8 @@
 import { ApiError, createApi, explain, isAbort } from './api.ts';
 import { createDownloads, sweep } from './downloads.ts';
-import { button, html } from '../shared/dom.ts';
+import { button, html } from './dom.ts';
 import icon from '../shared/icon.svg';
-import { keepKey, keptKey, otherTabs } from '../shared/kept-key.ts';
+import { keepKey, keptKey, otherTabs } from './kept-key.ts';
 import { keyView } from './key.ts';
 import type { Session } from './session.ts';
 import { createResults } from './results.ts';
@@ -28,7 +28,8 @@ document.body.append(
     html.img({ src: icon, alt: '', width: 32, height: 32 }),
     html.p('name', texts.page.name),
     account,
-    html.a({ href: '/docs' }, texts.page.reference),
+    // In another tab: this one would lose a key that it does not keep.
+    html.a({ href: '/docs', target: '_blank', rel: 'noopener' }, texts.page.reference),
   ),
   main,
 );

@@ -1,5 +1,5 @@
 import type { Params } from './api.ts';
-import { button, html } from '../shared/dom.ts';
+import { button, html } from './dom.ts';
 import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';

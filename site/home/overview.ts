@@ -1,5 +1,5 @@
 import { daysChart } from './chart.ts';
-import { button, html, table } from '../shared/dom.ts';
+import { button, html, table } from './dom.ts';
 import { firstRows } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { changed, filtersOf, isFiltered, zoneOf } from './selection.ts';

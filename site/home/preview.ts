@@ -1,5 +1,5 @@
 import { cellsOf, recordsOf } from '../shared/csv.ts';
-import { button, html, table } from '../shared/dom.ts';
+import { button, html, table } from './dom.ts';
 import { explain } from './api.ts';
 import { option } from './controls.ts';
 import { cut } from './long-text.ts';

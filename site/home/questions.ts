@@ -1,6 +1,6 @@
 import type { Params } from './api.ts';
 import { answeredView } from './answered.ts';
-import { button, headings, html, shareBar } from '../shared/dom.ts';
+import { button, headings, html, shareBar } from './dom.ts';
 import { select } from './controls.ts';
 import { searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';

@@ -1,4 +1,4 @@
-import { html } from '../shared/dom.ts';
+import { html } from './dom.ts';
 import { selectionBar } from './filter.ts';
 import { downloadView } from './form.ts';
 import { linkNotice } from './link.ts';

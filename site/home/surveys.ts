@@ -1,5 +1,5 @@
 import { type Api, explain } from './api.ts';
-import { button, html } from '../shared/dom.ts';
+import { button, html } from './dom.ts';
 import { select } from './controls.ts';
 import { type CountRow, countVisible } from './counts.ts';
 import { linkNotice } from './link.ts';

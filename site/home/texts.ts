@@ -1,6 +1,6 @@
 /*
- * Every text of the page, so that it can be translated: translate this file, shared/texts.ts, and
- * the title and the note in home.html. Names that come from the API (surveys, forms, questions) are
+ * Every text of the page, so that it can be translated: translate this file, and the title and the
+ * note in home.html. Names that come from the API (surveys, forms, questions) are
  * not translated.
  */
 
@@ -64,8 +64,13 @@ export const page = {
   more: 'Show more',
 };
 
+export const copying = { copy: 'Copy', copied: 'Copied', notCopied: 'Copy failed' };
+
 export const key = {
   title: 'Your API key',
+  label: 'API key',
+  show: 'Show key',
+  hide: 'Hide key',
   lead: 'See your surveys and download their answers.',
   note: 'You got the key from whoever runs this service. It starts with sres_ or sresl_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
   keep: 'Keep in this tab',

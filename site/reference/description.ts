@@ -1,101 +1,60 @@
 import type {
-  HeaderObject,
   OpenAPIObject,
   ParameterObject,
   ResponseObject,
   SchemaObject,
 } from 'openapi3-ts/oas31';
 
-export type Description = OpenAPIObject;
-export type Schema = SchemaObject;
-export type Parameter = ParameterObject;
-export type Response = ResponseObject;
-export type Header = HeaderObject;
-
-/** An endpoint. */
-export interface Operation {
-  readonly id: string;
-  readonly path: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly needsKey: boolean;
-  readonly parameters: readonly Parameter[];
-  readonly responses: readonly [status: string, response: Response][];
-}
-
-/** Loads /openapi.json and replaces every reference with its target. */
-export async function loadDescription(): Promise<Description> {
+/** Loads `/openapi.json`, without what would make the reference long or its requests wrong. */
+export async function loadDescription(): Promise<OpenAPIObject> {
   const response = await fetch('/openapi.json');
   if (!response.ok) throw new Error(`/openapi.json: status ${response.status}`);
-  const description: unknown = await response.json();
-  return resolve(description, description) as Description;
+  const description = (await response.json()) as OpenAPIObject;
+  const { info, paths = {}, components = {} } = description;
+
+  // HEAD operations double the list.
+  for (const path of Object.values(paths)) delete path.head;
+
+  const names = removeCommonHeaders([
+    ...Object.values(paths).flatMap(({ get }) => Object.values(get?.responses ?? {})),
+    ...Object.values(components.responses ?? {}),
+  ]);
+  info.description += `\n\nEvery response has the headers ${names.join(', ')}.`;
+
+  // A dialog for the key is enough.
+  description.security = [{ key: [] }];
+  delete components.securitySchemes?.['password'];
+
+  for (const parameter of Object.values(components.parameters ?? {}))
+    describeValues(parameter as ParameterObject);
+
+  return description;
 }
 
-function resolve(root: unknown, node: unknown): unknown {
-  if (typeof node !== 'object' || node === null) return node;
-  if ('$ref' in node && typeof node.$ref === 'string') {
-    const path = node.$ref.slice('#/'.length).split('/');
-    return resolve(
-      root,
-      path.reduce((at, name) => (at as Readonly<Record<string, unknown>>)[name], root),
-    );
-  }
-  if (Array.isArray(node)) return node.map((item) => resolve(root, item));
-  return Object.fromEntries(
-    Object.entries(node).map(([name, value]) => [name, resolve(root, value)]),
+/** @returns the names of the headers */
+function removeCommonHeaders(all: readonly (ResponseObject | { $ref: string })[]): string[] {
+  const responses = all.filter((one): one is ResponseObject => !('$ref' in one));
+  const [first = {}] = responses.map(({ headers }) => headers);
+  const common = Object.keys(first).filter((name) =>
+    responses.every(({ headers = {} }) => name in headers),
   );
+
+  for (const { headers = {} } of responses) for (const name of common) delete headers[name];
+  return common.map((name) => `\`${name}\``);
 }
 
-/** The operations, which are all GET, in the order of the description. */
-export function operationsOf({ paths, security }: Description): Operation[] {
-  return Object.entries(paths ?? {}).map(([path, { get = {} }]) => ({
-    id: get.operationId ?? path,
-    path,
-    tag: get.tags?.[0] ?? '',
-    summary: get.summary ?? '',
-    description: get.description ?? '',
-    needsKey: (get.security ?? security ?? []).length > 0,
-    parameters: (get.parameters ?? []) as Parameter[],
-    responses: Object.entries<Response>(get.responses ?? {}),
-  }));
-}
+/**
+ * Adds the default and the example of a parameter to its description. Swagger UI would send them
+ * with every request.
+ */
+function describeValues(parameter: ParameterObject): void {
+  const schema = parameter.schema as SchemaObject;
+  const { default: byDefault } = schema;
+  const examples = [parameter.example ?? []].flat().filter((example) => example !== byDefault);
 
-/** The headers that every response of every operation has, by name. */
-export function commonHeaders(operations: readonly Operation[]): Record<string, Header> {
-  const all = operations.flatMap(({ responses }) =>
-    responses.map(([, { headers = {} }]) => headers),
-  );
-  const [first = {}, ...others] = all;
-  const common = Object.entries(first).filter(([name]) =>
-    others.every((headers) => name in headers),
-  );
-  return Object.fromEntries(common) as Record<string, Header>;
-}
+  if (byDefault !== undefined) parameter.description += ` Default: \`${byDefault}\`.`;
+  if (examples.length > 0) parameter.description += ` Example: \`${examples.join('`, `')}\`.`;
 
-/** Describes a schema's type and bounds. */
-export function typeOf(schema: Schema): string {
-  const {
-    type = 'any JSON',
-    format,
-    anyOf = [],
-    items,
-    minimum,
-    maximum,
-    maxItems,
-    const: constant,
-  } = schema;
-  if (constant !== undefined) return JSON.stringify(constant);
-  if (type === 'array')
-    return `${typeOf((items ?? {}) as Schema)}; one per line${maxItems ? `, at most ${maxItems} times` : ''}`;
-  const formats = [format, ...anyOf.map((one) => (one as Schema).format)]
-    .filter(Boolean)
-    .join(' or ');
-  const range =
-    minimum === undefined
-      ? ''
-      : maximum === undefined
-        ? ` from ${minimum}`
-        : ` ${minimum} to ${maximum}`;
-  return `${[type].flat().join(' or ')}${formats && ` (${formats})`}${range}`;
+  delete schema.default;
+  delete parameter.example;
 }

@@ -1,104 +1,85 @@
-import { beforeAll, expect, test } from 'vitest';
-import { origin } from '../support/api.ts';
-import {
-  type TestSurvey,
-  addResponses,
-  copyResponses,
-  createAccount,
-  createSurvey,
-} from '../support/data.ts';
-import { expectAccessible, openDetails } from './accessible.ts';
-import { focused, openPage, traces } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { fetchService, origin } from '../support/api.ts';
+import { addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import { openPage, traces } from './browser.ts';
 
-const NAME = `It's “Ümläut” & $(more)`;
-let survey: TestSurvey;
+/** An operation of the reference. */
+const operation = (page: Page, id: string) => page.locator(`[id^=operations-][id$=-${id}]`);
 
-beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), NAME);
-  const metadata = '{"id": 12345678901234567890123456789}';
+test('lists the GET operations in the colours of the scheme, and opens that of a link', async () => {
+  const { bytes } = await fetchService('/openapi.json');
+  const { paths } = JSON.parse(String(bytes)) as { paths: Record<string, object> };
+  const page = await openPage('/docs', { colorScheme: 'dark' });
+  const listed = page.locator('.opblock-summary');
+  await listed.first().waitFor();
+  const texts = await listed.allInnerTexts();
+  const names = texts.map((text) => text.split('\n').slice(0, 2).join(' '));
+  expect(names.toSorted()).toEqual(
+    Object.keys(paths)
+      .map((path) => `GET ${path}`)
+      .toSorted(),
+  );
+
+  const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+  const dark = await ground();
+  await page.emulateMedia({ colorScheme: 'light' });
+  await expect.poll(ground).not.toBe(dark);
+
+  await page.setViewportSize({ width: 375, height: 800 });
+  await page.goto(`${origin()}/docs/#/Responses/exportCsv`);
+  await operation(page, 'exportCsv').getByRole('button', { name: 'Execute' }).waitFor();
+  await expect.poll(() => page.evaluate('scrollY')).toBeGreaterThan(0);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375);
+});
+
+test('sends a request with the key, which it stores nowhere, and shows the response with every digit, but only the beginning of a large one', async () => {
+  const survey = await createSurvey(await createAccount(), `It's “Ümläut” & $(more)`);
   await addResponses(
     survey,
     Array.from({ length: 500 }, (_, i) => ({
       response: `answer ${i} ${'x'.repeat(100)}`,
-      metadata,
+      metadata: '{"id": 12345678901234567890123456789}',
     })),
   );
-});
-
-test('the reference sends a request with the key, which it stores nowhere, and shows the response with every digit', async () => {
+  const { key } = survey.account;
   const page = await openPage('/docs');
-  // With the keyboard alone.
-  const { keyboard } = page;
-  await keyboard.press('Tab');
-  expect(await focused(page)).toBe('Skip to the endpoints');
-  await page.getByLabel('API key').focus();
-  await keyboard.type(survey.account.key);
-  await keyboard.press('Enter'); // must not submit the key's form
-  const endpoint = page.locator('#listResponses');
-  await endpoint.getByLabel('pageSize', { exact: true }).fill('2');
-  await endpoint.getByLabel('survey', { exact: true }).focus();
-  await keyboard.type(NAME);
-  await keyboard.press('Enter');
-  await endpoint.getByText('Received status 200.').waitFor();
-  const body = await endpoint.getByRole('group', { name: 'Response body' }).textContent();
-  expect(body).toContain('"id": 12345678901234567890123456789');
-  expect((JSON.parse(body ?? '') as { responses: unknown[] }).responses).toHaveLength(2);
-  await endpoint.getByText('Headers', { exact: true }).first().click();
-  expect(await endpoint.getByRole('group', { name: 'Response headers' }).textContent()).toContain(
-    'x-request-id',
-  );
-  await endpoint.getByPlaceholder('2026-04-01').fill('2026-04-01');
-  expect(await page.content()).toContain('until=2026-04-01'); // in the curl command
+  await page.getByRole('button', { name: 'Authorize' }).click();
+  const field = page.locator('.auth-container input');
+  expect(await field.getAttribute('type')).toBe('password');
+  await field.fill(key);
+  await field.press('Enter');
+  await page.getByRole('button', { name: 'Close' }).last().click();
 
-  const left = [...(await traces(page)), await page.content()]; // with the curl command
-  expect(left.filter((text) => text.includes(survey.account.key))).toEqual([]);
+  /** Opens an operation, and sends its request. @returns what is shown of the response */
+  const send = async (id: string, values: Readonly<Record<string, string>>) => {
+    const place = operation(page, id);
+    await place.locator('.opblock-summary-control').click();
+    for (const [name, value] of Object.entries(values))
+      await place.getByPlaceholder(name, { exact: true }).fill(value);
+    await place.getByRole('button', { name: 'Execute' }).click();
+    const shown = place.locator('.live-responses-table .highlight-code code');
+    await shown.waitFor();
+    return {
+      command: await place.locator('.responses-inner code').first().innerText(),
+      body: (await shown.textContent()) ?? '',
+    };
+  };
+  const responses = await send('listResponses', { survey: survey.name, pageSize: '2' });
+  expect(responses.body).toContain('"id": 12345678901234567890123456789');
+  expect((JSON.parse(responses.body) as { responses: unknown[] }).responses).toHaveLength(2);
+  // with what was entered and nothing else
+  expect(responses.command).toContain(`-G ${origin()}/api/v1/responses \\\n`);
+  expect(responses.command.match(/--data-urlencode/g)).toHaveLength(2);
+
+  const { body } = await send('exportCsv', { survey: survey.name });
+  const expected = String(await copyResponses(survey));
+  expect(body.length).toBeLessThan(70_000);
+  expect(expected.startsWith(body)).toBe(true);
+  await page.getByText('Only the beginning of the response was read.').waitFor();
+
+  const left = [...(await traces(page)), await page.content()]; // with the curl commands
+  expect(left.filter((text) => text.includes(key))).toEqual([]);
   await page.reload();
-  expect(await page.getByLabel('API key').inputValue()).toBe('');
-
-  // It lists the fields of a response, also of the objects in its arrays.
-  const described = page
-    .locator('#listQuestions .responses details')
-    .filter({ hasText: 'The questions;' });
-  await described.locator('summary').press('Enter');
-  expect(
-    await described.locator('p').filter({ hasText: 'Each element' }).allTextContents(),
-  ).toEqual(['Each element of questions:', 'Each element of choices:']);
-  const fields = await described
-    .locator('dl')
-    .evaluateAll((lists) => lists.map((list) => list.textContent));
-  expect(fields[0]).toBe('questions array');
-  expect(fields[1]).toContain('choices array or null');
-  expect(fields[2]).toMatch(/^value string.*label string.+$/);
-});
-
-test('the reference is accessible, and reads only the beginning of a large file', async () => {
-  const page = await openPage('/docs', {
-    reducedMotion: 'reduce',
-    provoked: /status of (500|401)/,
-  });
-  const endpoint = page.locator('#exportCsv');
-  const fill = (name: string, value: string) =>
-    endpoint.getByLabel(name, { exact: true }).fill(value);
-  const click = (name: string) => endpoint.getByRole('button', { name }).click();
-  await page.getByLabel('API key').fill(survey.account.key);
-  await fill('survey', NAME);
-  await click('Send request');
-  await endpoint.getByText('Only the beginning of the response was read').waitFor();
-  const shown = (await endpoint.getByRole('group', { name: 'Response body' }).textContent()) ?? '';
-  const expected = await copyResponses(survey);
-  expect(Buffer.byteLength(shown)).toBe(64 * 1024);
-  expect(expected.toString().startsWith(shown)).toBe(true);
-  await openDetails(page);
-  await expectAccessible(page);
-  await fill('userid', 'a\nb c');
-  const command = await endpoint.getByRole('group', { name: 'curl command' }).textContent();
-  expect(command).toContain(`-G ${origin()}/api/v1/responses/csv`);
-  expect(command).toContain("--data-urlencode userid=a \\\n  --data-urlencode 'userid=b c'");
-
-  await fill('survey', 'no such survey');
-  await click('Send request');
-  await endpoint.getByText('Received status 500.').waitFor();
-  await page.getByLabel('API key').fill('wrong');
-  await click('Send request');
-  await endpoint.getByText('Received status 401.').waitFor();
+  await page.locator('.btn.authorize.unlocked').waitFor();
 });

@@ -1,5 +1,5 @@
-import { button, html } from '../../shared/dom.ts';
-import { size } from '../../shared/size.ts';
+import { button, html } from '../dom.ts';
+import { size } from '../size.ts';
 import { downloads as texts } from '../texts.ts';
 import type { Manifest } from './manifest.ts';
 import type { Progress } from './transfer.ts';

@@ -1,4 +1,3 @@
-import { save } from '../../shared/request.ts';
 import { type Api, explain } from '../api.ts';
 import { dayIn } from '../dates.ts';
 import { keepLastFile } from '../last-files.ts';
@@ -7,7 +6,7 @@ import { amount, createCard } from './card.ts';
 import type { Manifest } from './manifest.ts';
 import type { Storage } from './storage.ts';
 import { MissingRows, type Progress, canContinue, transfer } from './transfer.ts';
-import { size } from '../../shared/size.ts';
+import { size } from '../size.ts';
 
 const RENDER_MS = 250;
 
@@ -48,7 +47,7 @@ export function createDownload({
   let stopped: Promise<void> | undefined;
   const card = createCard({
     survey,
-    about: manifest.request.about ?? '',
+    about: manifest.request.about,
     note: storage.isKept ? '' : texts.inMemory,
     act: () => {
       if (manifest.isComplete) void handOver().catch(fail);
@@ -154,4 +153,11 @@ function completeText({ bytes, rows, total }: Manifest): string {
     total === null ? amount({ bytes, rows, total }) : `${answers(rows)}, ${size(bytes)}`,
   );
   return total !== null && rows > total ? `${text} ${texts.added(rows - total)}` : text;
+}
+
+/** Hands a file over to the browser, which saves it among its downloads. */
+function save(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file);
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

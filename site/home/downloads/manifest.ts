@@ -10,10 +10,10 @@ export interface DownloadRequest {
   readonly params: Params;
   /** CSV in the long layout and NDJSON are counted, and continued after an interruption. */
   readonly format: RecordFormat;
-  /** The file's name; by default, the one that the service gives it. */
-  readonly name?: string;
+  /** The file's name. */
+  readonly name: string;
   /** The format, the layout and the filters, for the user. */
-  readonly about?: string;
+  readonly about: string;
 }
 
 /** A manifest's properties before anything has arrived. */

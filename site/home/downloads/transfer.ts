@@ -1,4 +1,3 @@
-import { fileName } from '../../shared/request.ts';
 import { type Api, ApiError, type Params, pause } from '../api.ts';
 import { type DownloadRequest, type Manifest, NOTHING } from './manifest.ts';
 import { createRecords } from './records.ts';
@@ -112,7 +111,7 @@ export async function transfer({
         AbortSignal.any([signal, stall.signal]),
       );
       if (manifest.after === '') {
-        manifest.name = request.name ?? fileName(response);
+        manifest.name = request.name;
         manifest.type = response.headers.get('Content-Type') ?? '';
       }
       const count = response.headers.get('X-Total-Count');

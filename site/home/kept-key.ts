@@ -1,7 +1,6 @@
 /*
  * The key that is kept in this tab, in sessionStorage. Tabs that open meanwhile request it on a
- * BroadcastChannel, which only pages of this origin in this browser profile receive, and these run
- * no script but ours. A key that is not kept is not sent.
+ * BroadcastChannel, which only pages of this origin in this browser profile receive. A key that is not kept is not sent.
  */
 
 const NAME = 'key';

@@ -1,5 +1,5 @@
 import { button, html } from './dom.ts';
-import { shared as texts } from './texts.ts';
+import { key as texts } from './texts.ts';
 
 /** 32 random bytes and a checksum, in base 62. A limited key begins with `sresl_`. */
 const KEY = /sresl?_[0-9A-Za-z]{49}/;
@@ -31,7 +31,7 @@ export function keyField(describedBy: string): KeyField {
     autocomplete: 'one-time-code', // with `off`, browsers would still offer to save a key
     autocapitalize: 'off',
     spellcheck: false,
-    'aria-label': texts.key,
+    'aria-label': texts.label,
     'aria-describedby': describedBy,
   });
   const show = () => {

@@ -1,4 +1,4 @@
-import { shared as texts } from './texts.ts';
+import { copying as texts } from './texts.ts';
 
 /** Properties of an element, and attributes: the names with a hyphen. */
 type Properties<Tag extends keyof HTMLElementTagNameMap> = Readonly<
@@ -42,10 +42,6 @@ export function button(
   return node;
 }
 
-/** Splits a description into text and, between backticks, code. */
-export const prose = (text: string): (Node | string)[] =>
-  text.split('`').map((part, i) => (i % 2 === 1 ? html.code({}, part) : part));
-
 /** A bar beside the number that it shows. @param share from 0 to 1 */
 export const shareBar = (share: number) => html.progress({ value: share, 'aria-hidden': 'true' });
 
@@ -57,27 +53,17 @@ export const table = (columns: readonly string[], body: HTMLElement): HTMLElemen
 export const headings = (columns: readonly string[]): HTMLElement =>
   html.tr({}, ...columns.map((text) => html.th({ scope: 'col' }, text)));
 
-/** A long text in a frame that scrolls, also with the keyboard. */
+/**
+ * A program in a frame that scrolls, also with the keyboard, and a button that copies it.
+ *
+ * @param label of the program, for screen readers
+ */
 export const listing = (text: string, label: string) =>
-  html.pre({ tabIndex: 0, role: 'group', 'aria-label': label }, html.code({}, text));
-
-/** A listing with a button that copies it. @param label of the text, for screen readers */
-export function copyable(label: string) {
-  let copied = '';
-  const shown = listing('', label);
-  return {
-    element: html.div(
-      'listing',
-      shown,
-      copyButton(() => copied, label),
-    ),
-    /** @param original what is copied, if it is not what is shown */
-    show: (text: string, original = text): void => {
-      copied = original;
-      shown.replaceChildren(html.code({}, text));
-    },
-  };
-}
+  html.div(
+    'listing',
+    html.pre({ tabIndex: 0, role: 'group', 'aria-label': label }, html.code({}, text)),
+    copyButton(() => text, label),
+  );
 
 /**
  * A button that copies a text to the clipboard.
