@@ -80,7 +80,7 @@ export function codeView() {
       programs.replaceChildren(
         ...Object.entries(PROGRAMS).flatMap(([language, program]) => {
           const text = program(request);
-          return text === undefined ? [] : [html.h3({}, language), listing(text, language)];
+          return text === undefined ? [] : [html.h2({}, language), listing(text, language)];
         }),
       );
     },

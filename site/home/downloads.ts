@@ -2,7 +2,7 @@ import { html } from './dom.ts';
 import type { Api } from './api.ts';
 import { type Download, createDownload } from './downloads/download.ts';
 import { type DownloadRequest, type Manifest, NOTHING } from './downloads/manifest.ts';
-import { type Storage, createStorage, withLeftStorages } from './downloads/storage.ts';
+import { type PartStorage, createStorage, withLeftStorages } from './downloads/storage.ts';
 import { forgetLastFiles } from './last-files.ts';
 import { downloads as texts } from './texts.ts';
 
@@ -37,27 +37,22 @@ export interface Downloads {
  * Deletes old downloads that closed tabs have left, and offers the others to `take`, which returns
  * whether it keeps one.
  */
-const tidy = (take: (storage: Storage, manifest: Manifest) => boolean): Promise<void> =>
+const tidy = (take: (storage: PartStorage, manifest: Manifest) => boolean): Promise<void> =>
   withLeftStorages(async (storages) => {
     for (const storage of storages) {
       const manifest = await storage.readManifest();
-      const { isComplete = true, time = 0 } = manifest ?? {};
-      if (!manifest?.request || time < Date.now() - (isComplete ? SAVING_MS : KEPT_MS))
-        await storage.remove().catch(() => {});
-      else if (isComplete || !take(storage, manifest)) storage.release();
+      if (!manifest?.request || isOld(manifest)) await storage.remove().catch(() => {});
+      else if (manifest.isComplete || !take(storage, manifest)) storage.release();
     }
   }).catch(() => {}); // without its files, the page still works
+
+const isOld = ({ isComplete, time }: Manifest) =>
+  time < Date.now() - (isComplete ? SAVING_MS : KEPT_MS);
 
 /** Deletes the old downloads of all accounts. */
 export const sweep = (): Promise<void> => tidy(() => false);
 
-export function createDownloads({
-  api,
-  email,
-}: {
-  readonly api: Api;
-  readonly email: string;
-}): Downloads {
+export function createDownloads(api: Api, email: string): Downloads {
   const list = html.ul({});
   const status = html.p({ role: 'status', className: 'unseen' });
   const all = new Set<Download>();
@@ -65,19 +60,16 @@ export function createDownloads({
   const running = new Set<string>();
   let isStopped = false;
 
-  function add(storage: Storage, manifest: Manifest): Download {
-    const download = createDownload({
-      api,
-      storage,
-      manifest,
-      announce: (text) => (status.textContent = text),
-      onRemove: () => {
-        all.delete(download);
-        download.element.remove();
-        const next = list.querySelector('button') ?? document.querySelector('main');
-        next?.focus();
-      },
-    });
+  function add(storage: PartStorage, manifest: Manifest): Download {
+    const announce = (text: string) => (status.textContent = text);
+    const onRemove = () => {
+      all.delete(download);
+      download.element.remove();
+      const next = list.querySelector('button') ?? document.querySelector('main');
+      next?.focus();
+    };
+
+    const download = createDownload({ api, storage, manifest, announce, onRemove });
     all.add(download);
     list.prepend(download.element);
     return download;
@@ -92,6 +84,7 @@ export function createDownloads({
   async function begin(request: DownloadRequest): Promise<void> {
     const storage = await createStorage();
     if (isStopped) return storage.remove();
+
     const manifest = { email, request, time: Date.now(), ...NOTHING, isComplete: false };
     const { element: card, run } = add(storage, manifest);
     const ended = run();
@@ -110,6 +103,7 @@ export function createDownloads({
     async start(request) {
       const file = JSON.stringify(request);
       if (running.has(file)) return;
+
       running.add(file);
       await begin(request).finally(() => running.delete(file));
     },
@@ -124,6 +118,7 @@ export function createDownloads({
       forgetLastFiles();
       await restored;
       await Promise.allSettled(Array.from(all, (download) => download.remove()));
+
       return withLeftStorages(async (left) => {
         const removed = await Promise.allSettled(left.map((storage) => storage.remove()));
         return removed.every((result) => result.status === 'fulfilled');

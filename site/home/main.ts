@@ -80,7 +80,7 @@ async function enter(key: string, keep: boolean): Promise<void> {
   const owner = await api.json<Pick<Session, 'email' | 'expires' | 'limits'>>('/key', [], signal);
   signal.throwIfAborted();
   const results = createResults(api);
-  const downloads = createDownloads({ api, email: owner.email });
+  const downloads = createDownloads(api, owner.email);
   session = { ...owner, api, results, summaries: createSummaries(results), downloads };
   keepKey(keep ? key : undefined);
   show();

@@ -58,43 +58,46 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
     html.div('buttons', action, removal),
   );
 
-  let samples: { time: number; bytes: number; rows: number }[] = [];
+  const speedometer = createSpeedometer();
   let quarter = 0;
+
+  function showProgress(progress: Progress): void {
+    const { rows, total } = progress;
+    const { bytesPerSecond, rowsPerSecond } = speedometer.measure(progress);
+    const parts = [amount(progress)];
+    if (bytesPerSecond > 0) parts.push(texts.speed(size(Math.round(bytesPerSecond))));
+    if (total && rowsPerSecond > 0 && rows < total)
+      parts.push(texts.left((total - rows) / rowsPerSecond));
+    text.textContent = parts.join(' · ');
+
+    const reached = total ? Math.min(Math.floor((4 * rows) / total), 3) : 0;
+    if (reached > quarter) announce(texts.quarter(25 * reached, survey));
+    quarter = reached;
+  }
+
+  function showWaiting(reason: string): void {
+    speedometer.reset();
+    if (text.textContent !== reason) announce(reason);
+    text.textContent = reason;
+  }
 
   return {
     element: card,
 
     running(progress) {
-      const { bytes, rows, total, name, state } = progress;
+      const { rows, total, name, state } = progress;
       card.className = 'running';
       file.textContent = name;
       bar.hidden = false;
       action.hidden = true;
       removal.className = '';
       removal.textContent = texts.cancel;
+
       if (total) Object.assign(bar, { max: total, value: Math.min(rows, total) });
       else bar.removeAttribute('value');
-      if (state !== 'running') {
-        samples = [];
-        if (text.textContent !== texts.waiting[state]) announce(texts.waiting[state]);
-        text.textContent = texts.waiting[state];
-        return;
-      }
-      const now = { time: performance.now(), bytes, rows };
-      samples = samples.filter((one) => one.time > now.time - WINDOW_MS && one.bytes <= bytes);
-      samples.push(now);
-      const [first = now] = samples;
-      const seconds = (now.time - first.time) / 1000;
-      const speed = seconds < 1 ? 0 : (bytes - first.bytes) / seconds;
-      const rowSpeed = seconds < 1 ? 0 : (rows - first.rows) / seconds;
-      text.textContent = [
-        amount(progress),
-        ...(speed > 0 ? [texts.speed(size(Math.round(speed)))] : []),
-        ...(total && rowSpeed > 0 && rows < total ? [texts.left((total - rows) / rowSpeed)] : []),
-      ].join(' · ');
-      const reached = total ? Math.min(Math.floor((4 * rows) / total), 3) : 0;
-      if (reached > quarter) announce(texts.quarter(25 * reached, survey));
-      quarter = reached;
+
+      if (state === 'running') showProgress(progress);
+      else showWaiting(texts.waiting[state]);
     },
 
     stopped(reason, label, { name, isComplete }) {
@@ -111,8 +114,37 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
   };
 }
 
+/** Measures how fast a file arrives. */
+function createSpeedometer() {
+  let samples: { time: number; bytes: number; rows: number }[] = [];
+
+  return {
+    measure({ bytes, rows }: Progress) {
+      const now = { time: performance.now(), bytes, rows };
+      samples = samples.filter(
+        (sample) => sample.time > now.time - WINDOW_MS && sample.bytes <= bytes,
+      );
+      samples.push(now);
+
+      const [first = now] = samples;
+      const seconds = (now.time - first.time) / 1000;
+      if (seconds < 1) return { bytesPerSecond: 0, rowsPerSecond: 0 };
+      return {
+        bytesPerSecond: (bytes - first.bytes) / seconds,
+        rowsPerSecond: (rows - first.rows) / seconds,
+      };
+    },
+
+    reset(): void {
+      samples = [];
+    },
+  };
+}
+
 /** How much has arrived. */
 export function amount({ bytes, rows, total }: Pick<Progress, 'bytes' | 'rows' | 'total'>): string {
-  const counted = total === null ? [] : [texts.of(rows, total)];
-  return [...(total === null && rows > 0 ? [texts.rows(rows)] : counted), size(bytes)].join(', ');
+  const parts = [size(bytes)];
+  if (total !== null) parts.unshift(texts.of(rows, total));
+  else if (rows > 0) parts.unshift(texts.rows(rows));
+  return parts.join(', ');
 }

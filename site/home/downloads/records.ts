@@ -9,7 +9,7 @@ const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'];
 export type RecordFormat = 'csv' | 'ndjson' | 'wide' | 'other';
 
 /** The records of a file that is arriving. */
-interface Records {
+export interface Records {
   /**
    * Takes the next bytes of the file.
    *

@@ -15,17 +15,17 @@ const WHOLE = 'whole';
 const NEEDS_ONE_FILE = navigator.userAgent.includes('Firefox/');
 
 /** The storage of one download. */
-export interface Storage {
-  /** Whether it survives when the page is closed. */
-  readonly isKept: boolean;
+export interface PartStorage {
+  /** Whether the page finds the parts again after it has been closed. */
+  readonly isPersistent: boolean;
   /** Adds or replaces a part. */
   readonly writePart: (number: number, blob: Blob) => Promise<void>;
   readonly writeManifest: (manifest: Manifest) => Promise<void>;
   /** Undefined if it is missing or damaged. */
   readonly readManifest: () => Promise<Manifest | undefined>;
-  /** The first parts. They are read from disk only when they are needed. */
+  /** The first parts, as many as `count`. Their bytes are read only when they are needed. */
   readonly parts: (count: number) => Promise<Blob[]>;
-  /** The parts of a Blob as one file, where the browser saves that better. */
+  /** Makes one file of the parts in a Blob, in browsers that save one file better. */
   readonly join: (parts: Blob) => Promise<Blob>;
   /** Releases the folder to other tabs. */
   readonly release: () => void;
@@ -50,18 +50,18 @@ async function openRoot(): Promise<FileSystemDirectoryHandle | undefined> {
 /** Takes the lock of a folder. @returns releases it; undefined if another tab holds it */
 const takeLock = (name: string) =>
   new Promise<(() => void) | undefined>((resolve, reject) => {
-    navigator.locks
-      .request(`download ${name}`, { ifAvailable: true }, (lock) =>
-        lock ? new Promise((release) => resolve(() => release(undefined))) : resolve(undefined),
-      )
-      .catch(reject);
+    const hold = (lock: Lock | null) => {
+      if (lock) return new Promise<void>((release) => resolve(release));
+      return resolve(undefined);
+    };
+    navigator.locks.request(`download ${name}`, { ifAvailable: true }, hold).catch(reject);
   });
 
 /**
  * Creates the storage of a new download: a folder, or memory where there is no file system or it
  * does not work.
  */
-export async function createStorage(): Promise<Storage> {
+export async function createStorage(): Promise<PartStorage> {
   const root = await openRoot();
   const folder = root && openFolder(root, crypto.randomUUID()).catch(() => undefined);
   return (await folder) ?? inMemory();
@@ -72,13 +72,15 @@ export async function createStorage(): Promise<Storage> {
  * time, so that none hides a folder.
  */
 export async function withLeftStorages<T>(
-  use: (folders: readonly Storage[]) => Promise<T>,
+  use: (folders: readonly PartStorage[]) => Promise<T>,
 ): Promise<T> {
   const root = await openRoot();
   if (!root) return use([]);
+
   return navigator.locks.request('left downloads', async () => {
     const names: string[] = [];
     for await (const name of root.keys()) names.push(name);
+
     const folders = await Promise.all(names.map((name) => openFolder(root, name)));
     return use(folders.filter((folder) => folder !== undefined));
   });
@@ -88,9 +90,10 @@ export async function withLeftStorages<T>(
 async function openFolder(
   root: FileSystemDirectoryHandle,
   name: string,
-): Promise<Storage | undefined> {
+): Promise<PartStorage | undefined> {
   const release = await takeLock(name);
-  return release && inFolder(root, await root.getDirectoryHandle(name, { create: true }), release);
+  if (!release) return undefined;
+  return inFolder(root, await root.getDirectoryHandle(name, { create: true }), release);
 }
 
 /** @param release its lock */
@@ -98,42 +101,57 @@ function inFolder(
   root: FileSystemDirectoryHandle,
   folder: FileSystemDirectoryHandle,
   release: () => void,
-): Storage {
+): PartStorage {
   const write = async (name: string, data: Blob | string) => {
     const file = await folder.getFileHandle(name, { create: true });
     const writable = await file.createWritable();
     await writable.write(data);
     await writable.close();
   };
-  const read = async (name: string) => await (await folder.getFileHandle(name)).getFile();
+  const read = async (name: string) => {
+    const file = await folder.getFileHandle(name);
+    return file.getFile();
+  };
   let whole: Blob | undefined;
+
   return {
-    isKept: true,
-    writePart: (number, blob) => {
+    isPersistent: true,
+
+    writePart(number, blob) {
       whole = undefined;
       return write(String(number), blob);
     },
+
     writeManifest: (manifest) => write(MANIFEST, JSON.stringify(manifest)),
-    readManifest: async () => {
+
+    async readManifest() {
       try {
-        return JSON.parse(await (await read(MANIFEST)).text()) as Manifest;
+        const file = await read(MANIFEST);
+        return JSON.parse(await file.text()) as Manifest;
       } catch {
         return undefined;
       }
     },
+
     parts: (count) =>
       Promise.all(Array.from({ length: count }, (_, number) => read(String(number)))),
-    join: async (parts) => {
+
+    async join(parts) {
       if (!NEEDS_ONE_FILE) return parts;
+      if (whole) return whole;
+
       try {
-        if (!whole) await write(WHOLE, parts);
-        return (whole ??= await read(WHOLE));
+        await write(WHOLE, parts);
+        whole = await read(WHOLE);
+        return whole;
       } catch {
         return parts; // the disk may be full
       }
     },
+
     release,
-    remove: async () => {
+
+    async remove() {
       try {
         await root.removeEntry(folder.name, { recursive: true });
       } finally {
@@ -143,10 +161,10 @@ function inFolder(
   };
 }
 
-function inMemory(): Storage {
+function inMemory(): PartStorage {
   const parts: Blob[] = [];
   return {
-    isKept: false,
+    isPersistent: false,
     writePart: async (number, blob) => void (parts[number] = blob),
     writeManifest: async () => {},
     readManifest: async () => undefined,
