@@ -1,10 +1,10 @@
 import type { Params } from './api.ts';
-import { button, copyButton, html, shareBar } from './dom.ts';
-import { focus } from './lists.ts';
+import type { Question } from './api-types.ts';
+import { button, html, shareBar } from './dom.ts';
+import { moveFocusTo } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { longText } from './long-text.ts';
 import { scaleTo } from './periods.ts';
-import type { Question } from './questions.ts';
 import type { Session } from './session.ts';
 import { answered as texts } from './texts.ts';
 
@@ -47,30 +47,23 @@ export function answeredView(
     missing: '404',
     column,
     value: 'translated_label',
-    top: `${TOP}`,
+    top: String(TOP),
   });
-  const { node } = loaded(
-    () =>
-      results.get<{ questions: Answered[] }>('/responses/answers', [...params, ...wanted], signal),
-    ({ questions: [found] }) => {
-      if (!found || found.records === 0) return [html.p('note', texts.none)];
-      const numbers = choices || found.other > 0 ? undefined : numbersOf(found.values);
-      const copied = () =>
-        toTsv([
-          texts.columns,
-          ...found.values.map(({ value, records }) => [value, String(records)]),
-        ]);
-      return [
-        ...(numbers
-          ? numberViews(numbers, found.records)
-          : [valuesView(choices ? inOrder(found, choices) : found, choices !== null)]),
-        html.p('note', texts.of(found.records)),
-        copyButton(copied, texts.table, texts.copy),
-      ];
-    },
-    signal,
-  );
-  return node;
+  const request = () =>
+    results.get<{ questions: Answered[] }>('/responses/answers', [...params, ...wanted], signal);
+
+  const render = ({ questions: [found] }: { questions: Answered[] }) => {
+    if (!found || found.records === 0) return [html.p('note', texts.none)];
+    return [...viewsOf(found, choices), html.p('note', texts.of(found.records))];
+  };
+  return loaded(request, render, signal).node;
+}
+
+function viewsOf(found: Answered, choices: Question['choices']): HTMLElement[] {
+  if (choices) return [valuesView(inOrder(found, choices), true)];
+
+  const numbers = found.other > 0 ? undefined : numbersOf(found.values);
+  return numbers ? numberViews(numbers, found.records) : [valuesView(found, false)];
 }
 
 /** The choices in the order of the question's text, then other values. */
@@ -96,31 +89,38 @@ function numberViews(
   all: number,
 ): HTMLElement[] {
   const count = numbers.reduce((sum, [, records]) => sum + records, 0);
-  let seen = 0;
-  /** The value below which so many answers are. */
-  const at = (place: number) => {
-    seen = 0;
-    return numbers.find(([, records]) => (seen += records) > place)?.[0] ?? 0;
+  /** The number after which so many answers come, in order. */
+  const numberAt = (position: number) => {
+    let seen = 0;
+    for (const [number, records] of numbers) {
+      seen += records;
+      if (seen > position) return number;
+    }
+    return 0;
   };
-  const [least, most] = [numbers[0]?.[0] ?? 0, numbers.at(-1)?.[0] ?? 0];
-  const median = (at((count - 1) / 2) + at(count / 2)) / 2;
-  return [html.p({}, texts.numbers(least, median, most)), bars(binsOf(numbers, least, most), all)];
+
+  const min = numberAt(0);
+  const max = numberAt(count - 1);
+  const median = (numberAt((count - 1) / 2) + numberAt(count / 2)) / 2;
+  return [html.p({}, texts.numbers(min, median, max)), bars(binsOf(numbers, min, max), all)];
 }
 
 /** A bar for each number or, if there are many, for each of up to 20 equal ranges. */
 function binsOf(
   numbers: readonly [number: number, records: number][],
-  least: number,
-  most: number,
+  min: number,
+  max: number,
 ): Bar[] {
   if (numbers.length <= BARS)
     return numbers.map(([value, records]) => ({ label: texts.number(value), records }));
-  const step = (scaleTo(Math.ceil(most - least))[1] ?? 1) / 5;
-  const first = Math.floor(least / step);
-  const bins = Array.from({ length: Math.floor(most / step) - first + 1 }, (_, i) => ({
+
+  const step = (scaleTo(Math.ceil(max - min))[1] ?? 1) / 5;
+  const first = Math.floor(min / step);
+  const bins = Array.from({ length: Math.floor(max / step) - first + 1 }, (_, i) => ({
     label: texts.range((first + i) * step, (first + i + 1) * step),
     records: 0,
   }));
+
   for (const [value, records] of numbers) {
     const bin = bins[Math.floor(value / step) - first];
     if (bin) bin.records += records;
@@ -137,15 +137,16 @@ function valuesView(
   const hidden = values.slice(shown.length);
   const box = html.div({}, shown.length > 0 ? bars(shown.map(barOf), records) : undefined);
   if (distinct === shown.length) return box;
+
   const rest = html.p('note', texts.others(distinct - shown.length));
   const show = () => {
     const all = bars(hidden.map(barOf), records);
     rest.textContent = other > 0 ? texts.others(distinct - values.length) : '';
-    more.replaceWith(all);
-    focus(all);
+    toggle.replaceWith(all);
+    moveFocusTo(all);
   };
-  const more = button(texts.show, show, { className: 'quiet' });
-  box.append(rest, more);
+  const toggle = button(texts.show, show, { className: 'quiet' });
+  box.append(rest, toggle);
   return box;
 }
 
@@ -170,7 +171,3 @@ function bars(list: readonly Bar[], all: number): HTMLElement {
     );
   return html.table('answered', html.tbody({}, ...list.map(row)));
 }
-
-/** Text that spreadsheets paste into cells. */
-const toTsv = (rows: readonly (readonly string[])[]) =>
-  rows.map((row) => row.map((cell) => cell.replaceAll(/\s+/g, ' ')).join('\t')).join('\n');

@@ -3,7 +3,7 @@ import { option } from './controls.ts';
 import { cut } from './long-text.ts';
 import { searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
-import { choices as texts } from './texts.ts';
+import { andMore, choices as texts } from './texts.ts';
 
 /** A value that can be chosen. */
 export interface Choice {
@@ -40,14 +40,13 @@ export function choiceList({
   const state = html.span('note');
   const data = html.span({});
   const showState = () => {
-    const others = values.size > 3 ? texts.others(values.size - 3) : '';
     const named = [...values].slice(0, 3).map((value) => cut(labels.get(value) ?? value, 60, 1));
-    state.textContent = named.join(', ') + others || none;
+    state.textContent = named.join(', ') + andMore(values.size - 3) || none;
     data.replaceChildren(
       ...[...values].map((value) => html.input({ type: 'hidden', name, value })),
     );
   };
-  const choiceRow = ({ value, label: text, note: more }: Choice) => {
+  const choiceRow = ({ value, label: text, note: about }: Choice) => {
     const box = html.input({ type: 'checkbox', checked: values.has(value) });
     // Before the form's own listener for this event, which reads the values.
     box.addEventListener('input', () => {
@@ -55,7 +54,7 @@ export function choiceList({
       else values.delete(value);
       showState();
     });
-    return option(box, text, more);
+    return option(box, text, about);
   };
   const show = (offered: readonly Choice[]) => {
     for (const choice of offered) labels.set(choice.value, choice.label);
@@ -70,7 +69,7 @@ export function choiceList({
       items,
       row: choiceRow,
       list: html.div({ className: 'choices', role: 'group', 'aria-label': label }),
-      words: ({ value, label: text, note: more }: Choice) => `${value} ${text} ${more}`,
+      words: ({ value, label: text, note: about }: Choice) => `${value} ${text} ${about}`,
       texts: { label: texts.search(label), count: texts.count },
     });
   };

@@ -4,7 +4,7 @@ import type { Params } from './api.ts';
 import { code as texts } from './texts.ts';
 
 /** A file, as the programs request it. */
-interface File {
+interface RequestedFile {
   /** Without the query. */
   readonly url: string;
   /** The parameters of the query. */
@@ -26,41 +26,47 @@ const quote = (text: string) =>
  * With the client in `clients/python`, which saves files of responses. @returns undefined for a
  * codebook
  */
-const python = ({ url, pairs, file }: File) => {
+const python = ({ url, pairs, file }: RequestedFile) => {
   const { origin, pathname } = new URL(url);
   if (pathname.endsWith('/questions')) return undefined;
-  const valuesOf = (name: string) =>
-    pairs.filter(([other]) => other === name).map(([, value]) => quote(value));
-  const parameters = [...new Set(pairs.map(([name]) => name))]
-    .filter((name) => name !== 'survey')
-    .map((name) => {
-      const values = valuesOf(name);
-      return `    ${name}=${values.length === 1 ? values.join() : `[${values.join(', ')}]`},\n`;
-    })
-    .join('');
+
+  const { survey = [], ...parameters } = Object.groupBy(pairs, ([name]) => name);
+  const valueOf = (given: Params) => {
+    const values = given.map(([, value]) => quote(value));
+    return values.length === 1 ? values.join() : `[${values.join(', ')}]`;
+  };
+  const lines = Object.entries(parameters).map(
+    ([name, given = []]) => `    ${name}=${valueOf(given)},\n`,
+  );
+
   return `from survey_export import Client
 
-survey = Client(${quote(origin)}).survey(${valuesOf('survey').join()})
+survey = Client(${quote(origin)}).survey(${valueOf(survey)})
 survey.download(
     ${quote(file)},
-${parameters})
+${lines.join('')})
 `;
 };
 
-const r = ({ url, pairs, file }: File) => `library(httr2)
+const r = ({ url, pairs, file }: RequestedFile) => {
+  const parameters = pairs.map(([name, value]) => `    ${name} = ${quote(value)}`).join(',\n');
+  const part = quote(`${file}.part`);
+
+  return `library(httr2)
 
 request(${quote(url)}) |>
   req_url_query(
-${pairs.map(([name, value]) => `    ${name} = ${quote(value)}`).join(',\n')}
+${parameters}
   ) |>
   req_auth_bearer_token(Sys.getenv("SURVEY_EXPORT_KEY")) |>
-  req_perform(path = ${quote(`${file}.part`)}) |>
+  req_perform(path = ${part}) |>
   invisible()
-invisible(file.rename(${quote(`${file}.part`)}, ${quote(file)}))
+invisible(file.rename(${part}, ${quote(file)}))
 `;
+};
 
 /** Programs by language. */
-const PROGRAMS: Readonly<Record<string, (request: File) => string | undefined>> = {
+const PROGRAMS: Readonly<Record<string, (request: RequestedFile) => string | undefined>> = {
   curl: (request) => curlFor({ ...request, needsKey: true }),
   Python: python,
   R: r,
@@ -76,13 +82,12 @@ export function codeView() {
       html.p('note', texts.key),
       programs,
     ),
-    show(request: File): void {
-      programs.replaceChildren(
-        ...Object.entries(PROGRAMS).flatMap(([language, program]) => {
-          const text = program(request);
-          return text === undefined ? [] : [html.h2({}, language), listing(text, language)];
-        }),
-      );
+    show(request: RequestedFile): void {
+      programs.replaceChildren();
+      for (const [language, program] of Object.entries(PROGRAMS)) {
+        const text = program(request);
+        if (text !== undefined) programs.append(html.h2({}, language), listing(text, language));
+      }
     },
   };
 }

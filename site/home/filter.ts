@@ -7,6 +7,7 @@ import { lastFileDay } from './last-files.ts';
 import { loaded } from './loaded.ts';
 import { formsOf, questionsOf } from './offers.ts';
 import {
+  type Values,
   changed,
   cleared,
   describeFilters,
@@ -18,9 +19,7 @@ import {
 } from './selection.ts';
 import type { Session } from './session.ts';
 import type { Summary } from './summaries.ts';
-import { TIME_ZONE, answers, date, filter as texts, participants } from './texts.ts';
-
-type Values = Readonly<Record<string, readonly string[]>>;
+import { TIME_ZONE, answers, date, filter as texts, page, participants } from './texts.ts';
 
 /**
  * What is selected, how much it is, and the fields to change it.
@@ -34,10 +33,84 @@ export function selectionBar(
   signal: AbortSignal,
   change: (values: Values) => void,
 ) {
-  const { summaries, downloads, email } = session;
+  const fields = filterFields(session, selection, signal, change);
+  const what = html.span({});
+  const clear = html.a('', texts.clear);
+  const toDownload = html.a('button main quiet', texts.download);
+  const counts = html.div('match');
+
+  const countsOf = (found: Summary) => {
+    if (found.responses > 0)
+      return `${participants(found.participants)}, ${answers(found.responses)}`;
+    return isFiltered(selection) ? texts.none : texts.empty;
+  };
+
+  /** Counts the selection that is shown. */
+  function count(current: AbortSignal): void {
+    const { summaries } = session;
+    const params = filtersOf(selection);
+    const known = summaries.known(params, zoneOf(selection));
+
+    const request = () =>
+      summaries.get(params, current, zoneOf(selection)).catch((error: unknown) => {
+        // the view says so
+        if (error instanceof ApiError && error.code === 'no_responses') return undefined;
+        throw error;
+      });
+    const render = (found: Summary | undefined) => {
+      const isNobody = selection.has('userid') && found?.responses === 0;
+      setProblem(fields.userid, isNobody ? texts.nobody : '');
+      return [found && countsOf(found)];
+    };
+    const loading = () => (known ? countsOf(known) : page.counting);
+    counts.replaceChildren(loaded(request, render, current, { loading }).node);
+  }
+
+  /** Shows a selection. */
+  function show(shown: URLSearchParams): void {
+    selection = shown;
+    fields.show(shown);
+    counts.hidden = false;
+    what.textContent = describeFilters(shown).join(' · ') || texts.all;
+    clear.href = hrefOf(cleared(shown));
+    clear.hidden = !isFiltered(shown);
+    toDownload.href = hrefOf(changed(shown, { view: ['download'] }));
+    toDownload.hidden = viewOf(shown) === 'download';
+  }
+
+  fields.form.addEventListener('input', () => {
+    const values = fields.values();
+    counts.hidden = !values;
+    if (values) change(values);
+  });
+  show(selection);
+
+  return {
+    element: html.section(
+      { className: 'selection', 'aria-label': texts.region },
+      html.details({}, html.summary({}, html.b({}, texts.title), ' ', what), fields.form),
+      html.div(
+        'go',
+        counts,
+        clear,
+        copyButton(() => location.href, texts.link, texts.copyLink),
+        toDownload,
+      ),
+      session.downloads.element,
+    ),
+    show,
+    count,
+  };
+}
+
+/** The fields of the filter. */
+function filterFields(
+  session: Session,
+  selection: URLSearchParams,
+  signal: AbortSignal,
+  change: (values: Values) => void,
+) {
   const survey = selection.get('survey') ?? '';
-  const dayInput = (name: string) =>
-    html.input({ name, type: 'date', min: '1000-01-01', max: '9999-12-31' });
   const since = dayInput('since');
   const until = dayInput('until');
   const userid = html.input({
@@ -55,12 +128,14 @@ export function selectionBar(
       chosen: selection.getAll(name),
       signal,
     });
+
   const zone = html.span('note');
-  const from = (day: string, text: string) =>
-    button(text, () => change({ since: [day], until: [], timezone: [TIME_ZONE] }), {
-      className: 'quiet',
-    });
-  const last = lastFileDay(email, survey);
+  const sinceButton = (day: string, text: string) => {
+    const values = { since: [day], until: [], timezone: [TIME_ZONE] };
+    return button(text, () => change(values), { className: 'quiet' });
+  };
+  const lastDay = lastFileDay(session.email, survey);
+
   const form = html.form(
     { noValidate: true, 'aria-label': texts.title },
     html.div(
@@ -71,83 +146,37 @@ export function selectionBar(
     ),
     html.div(
       'buttons',
-      from(dayAfter(dayIn(TIME_ZONE), -6), texts.week),
-      last === undefined ? undefined : from(last, texts.lastFile(date(last))),
+      sinceButton(dayAfter(dayIn(TIME_ZONE), -6), texts.week),
+      lastDay === undefined ? undefined : sinceButton(lastDay, texts.lastFile(date(lastDay))),
       zone,
     ),
     list('shortcode', formsOf),
     list('question_ref', questionsOf),
   );
-  const what = html.span({});
-  const clear = html.a('', texts.clear);
-  const toDownload = html.a('button main quiet', texts.download);
-
-  const counts = html.div('match');
-
-  const countsOf = (found: Summary) => {
-    if (found.responses === 0) return isFiltered(selection) ? texts.none : texts.empty;
-    return `${participants(found.participants)}, ${answers(found.responses)}`;
-  };
-  /** Counts the selection that is shown. */
-  function count(now: AbortSignal): void {
-    const params = filtersOf(selection);
-    const known = summaries.known(params, zoneOf(selection));
-    const { node } = loaded(
-      () =>
-        summaries.get(params, now, zoneOf(selection)).catch((error: unknown) => {
-          // the view says so
-          if (error instanceof ApiError && error.code === 'no_responses') return undefined;
-          throw error;
-        }),
-      (found) => {
-        setProblem(userid, selection.has('userid') && found?.responses === 0 ? texts.nobody : '');
-        return [found && countsOf(found)];
-      },
-      now,
-      { loading: () => (known ? countsOf(known) : texts.counting) },
-    );
-    counts.replaceChildren(node);
-  }
-
   form.addEventListener('submit', (event) => event.preventDefault());
-  form.addEventListener('input', () => {
-    const isReversed = since.value !== '' && until.value !== '' && since.value > until.value;
-    setProblem(since, since.validationMessage);
-    setProblem(until, isReversed ? texts.reversed : until.validationMessage);
-    counts.hidden = isReversed || !since.validity.valid || !until.validity.valid;
-    if (counts.hidden) return;
-    const values = valuesOf(form, ['since', 'until', 'shortcode', 'question_ref']);
-    change({ ...values, userid: [userid.value.trim()] });
-  });
 
-  /** Shows a selection. */
-  function show(shown: URLSearchParams): void {
-    selection = shown;
-    counts.hidden = false;
-    since.value = shown.get('since') ?? '';
-    until.value = shown.get('until') ?? '';
-    what.textContent = describeFilters(shown).join(' · ') || texts.all;
-    zone.textContent = texts.zone(zoneOf(shown));
-    clear.href = hrefOf(cleared(shown));
-    clear.hidden = !isFiltered(shown);
-    toDownload.href = hrefOf(changed(shown, { view: ['download'] }));
-    toDownload.hidden = viewOf(shown) === 'download';
-  }
-  show(selection);
   return {
-    element: html.section(
-      { className: 'selection', 'aria-label': texts.region },
-      html.details({}, html.summary({}, html.b({}, texts.title), ' ', what), form),
-      html.div(
-        'go',
-        counts,
-        clear,
-        copyButton(() => location.href, texts.link, texts.copyLink),
-        toDownload,
-      ),
-      downloads.element,
-    ),
-    show,
-    count,
+    form,
+    userid,
+
+    show(shown: URLSearchParams): void {
+      since.value = shown.get('since') ?? '';
+      until.value = shown.get('until') ?? '';
+      zone.textContent = texts.zone(zoneOf(shown));
+    },
+
+    /** Checks the days. @returns the values; undefined if a day is invalid */
+    values(): Values | undefined {
+      const isReversed = since.value !== '' && until.value !== '' && since.value > until.value;
+      setProblem(since, since.validationMessage);
+      setProblem(until, isReversed ? texts.reversed : until.validationMessage);
+      if (isReversed || !since.validity.valid || !until.validity.valid) return undefined;
+
+      const values = valuesOf(form, ['since', 'until', 'shortcode', 'question_ref']);
+      return { ...values, userid: [userid.value.trim()] };
+    },
   };
 }
+
+const dayInput = (name: string) =>
+  html.input({ name, type: 'date', min: '1000-01-01', max: '9999-12-31' });

@@ -1,8 +1,10 @@
 import { ApiError, explain } from './api.ts';
-import { html } from './dom.ts';
+import { button, html } from './dom.ts';
 import { option } from './controls.ts';
-import { keyField } from './key-field.ts';
 import { key as texts } from './texts.ts';
+
+/** 32 random bytes and a checksum, in base 62. A limited key begins with `sresl_`. */
+const KEY = /sresl?_[0-9A-Za-z]{49}/;
 
 interface KeyViewOptions {
   /** The survey that the URL names. */
@@ -15,7 +17,7 @@ interface KeyViewOptions {
 
 /** The form for the key. */
 export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormElement {
-  const { row, input, key, isComplete } = keyField('key-note key-state');
+  const { row, input, key } = keyField('key-note key-state');
   const keep = html.input({ type: 'checkbox' });
   const open = html.button({ type: 'submit', className: 'main' }, texts.open);
   const state = html.p({ id: 'key-state', className: 'state', role: 'alert' }, problem ?? '');
@@ -38,7 +40,7 @@ export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormEle
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (key() === '') return fail(texts.empty);
-    if (!isComplete()) return fail(texts.malformed);
+    if (!KEY.test(key())) return fail(texts.malformed);
     state.textContent = '';
     open.disabled = true;
     try {
@@ -51,4 +53,44 @@ export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormEle
     return undefined;
   });
   return form;
+}
+
+/**
+ * A field for an API key, with a button that shows its characters. Most browsers do not offer to
+ * save it.
+ *
+ * @param describedBy id of the element with a note about the key
+ */
+function keyField(describedBy: string) {
+  const input = html.input({
+    id: 'key',
+    type: 'password',
+    placeholder: 'sres_…',
+    autocomplete: 'one-time-code', // with `off`, browsers would still offer to save a key
+    autocapitalize: 'off',
+    spellcheck: false,
+    'aria-label': texts.label,
+    'aria-describedby': describedBy,
+  });
+  const show = () => {
+    const isShown = input.type === 'password';
+    input.type = isShown ? 'text' : 'password';
+    toggle.textContent = isShown ? texts.hide : texts.show;
+    toggle.setAttribute('aria-pressed', String(isShown));
+  };
+  const toggle = button(texts.show, show, { 'aria-pressed': 'false', 'aria-controls': 'key' });
+
+  return {
+    row: html.div('entry', input, toggle),
+    input,
+
+    /**
+     * The key as entered, without what is often copied with it: white space, quotes, `Bearer`, the
+     * rest of its line.
+     */
+    key(): string {
+      const text = input.value.replace(/[\s"'\u200b\ufeff]/g, '');
+      return KEY.exec(text)?.[0] ?? text;
+    },
+  };
 }

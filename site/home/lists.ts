@@ -21,21 +21,24 @@ export function firstRows<T>(
   memory = { shown: 0 },
 ): HTMLButtonElement {
   let shown = 0;
-  const show = (count = STEP) => {
+  const show = (count: number) => {
     const rows = items.slice(shown, shown + count).map(row);
-    memory.shown = shown += rows.length;
     list.append(...rows);
-    more.textContent = texts.more(shown, items.length);
-    more.hidden = shown === items.length;
+    shown += rows.length;
+    memory.shown = shown;
+
+    showMore.textContent = texts.more(shown, items.length);
+    showMore.hidden = shown === items.length;
     return rows[0];
   };
-  const more = button('', () => focus(show()));
+  const showMore = button('', () => moveFocusTo(show(STEP)));
+
   show(Math.max(memory.shown, STEP));
-  return more;
+  return showMore;
 }
 
 /** Moves the focus from a button to what it has added, without scrolling. */
-export function focus(node: HTMLElement | undefined): void {
+export function moveFocusTo(node: HTMLElement | undefined): void {
   node?.setAttribute('tabindex', '-1');
   node?.focus({ preventScroll: true });
 }
@@ -78,18 +81,19 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
     value: memory.query,
   });
   const found = html.p({ className: 'note', role: 'status' });
-  const more = html.div({});
+  const below = html.div({});
   const folded = items.map((item) => fold(words(item)));
 
   const search = () => {
     memory.query = input.value;
     const wanted = fold(input.value).split(/\s+/u);
     const matches = items.filter((_, i) => wanted.every((word) => folded[i]?.includes(word)));
+
     found.textContent = input.value.trim()
       ? texts.found(matches.length, own.count(items.length))
       : own.count(items.length);
     list.replaceChildren(...head);
-    more.replaceChildren(firstRows(matches, row, list, memory));
+    below.replaceChildren(firstRows(matches, row, list, memory));
     frame.hidden = matches.length === 0;
   };
   input.addEventListener('input', (event) => {
@@ -101,7 +105,7 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
     if (event.key === 'Enter') event.preventDefault(); // nor does it send the form
   });
   search();
-  return [html.div('fields', field(own.label, input), beside), found, frame, more];
+  return [html.div('fields', field(own.label, input), beside), found, frame, below];
 }
 
 /** Without case and accents. */

@@ -2,7 +2,7 @@ import { ApiError, explain } from './api.ts';
 import { button, html } from './dom.ts';
 import { page } from './texts.ts';
 
-interface Loaded {
+export interface Loaded {
   readonly node: HTMLElement;
   /** Requests it again. The old content stays until the new one arrives. */
   readonly reload: () => Promise<void>;

@@ -27,13 +27,14 @@ export function longText(text: string): HTMLElement {
   const beginning = cut(text);
   const body = html.bdi('text', beginning);
   if (beginning === text) return body;
-  const more = text.length > LONG ? texts.part(LONG, text.length) : texts.all(text.length);
+
+  const label = text.length > LONG ? texts.part(LONG, text.length) : texts.all(text.length);
   const show = () => {
     const isCut = toggle.getAttribute('aria-expanded') === 'false';
     body.textContent = isCut ? cut(text, LONG, Infinity) : beginning;
-    toggle.textContent = isCut ? texts.less : more;
+    toggle.textContent = isCut ? texts.less : label;
     toggle.setAttribute('aria-expanded', String(isCut));
   };
-  const toggle = button(more, show, { className: 'quiet', 'aria-expanded': 'false' });
+  const toggle = button(label, show, { className: 'quiet', 'aria-expanded': 'false' });
   return html.div({}, body, toggle);
 }

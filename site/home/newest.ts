@@ -1,17 +1,17 @@
 import type { Params } from './api.ts';
 import { button, html } from './dom.ts';
-import { focus } from './lists.ts';
-import { loaded } from './loaded.ts';
+import { moveFocusTo } from './lists.ts';
+import { type Loaded, loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
 import { formsOf } from './offers.ts';
 import { filtersOf } from './selection.ts';
-import type { ViewContext } from './survey.ts';
+import type { ViewContext } from './view.ts';
 import { moment, newest as texts, page } from './texts.ts';
 
 const PAGE_SIZE = 25;
 
 /** A response, as the API describes it. */
-export interface Answer {
+interface Answer {
   readonly timestamp: string;
   readonly userid: string;
   readonly shortcode: string;
@@ -22,47 +22,47 @@ export interface Answer {
 }
 
 /** The newest of the selected answers, by participant. */
-export function newestView({ session, selection, signal }: ViewContext): HTMLElement {
-  /** @param after the token of the last answer of the page before; by default, the first page */
-  const answers = (after?: string) =>
-    loaded(
-      async () => {
-        const wanted = {
-          missing: '404',
-          order: 'desc',
-          pageSize: `${PAGE_SIZE}`,
-          ...(after && { after }),
-        };
-        const params: Params = [...filtersOf(selection), ...Object.entries(wanted)];
-        const { responses: rows } = await session.api.json<{ responses: Answer[] }>(
-          '/responses',
-          params,
-          signal,
-        );
-        const forms = await formsOf(session, selection.get('survey') ?? '', signal);
-        return { rows, titles: new Map(forms.map(({ value, label }) => [value, label])) };
-      },
-      ({ rows, titles }) => {
-        const last = rows.length === PAGE_SIZE ? rows.at(-1) : undefined;
-        const groups = [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) =>
-          group(userid, of, titles),
-        );
-        return [html.ul('people', ...groups), last && more(last.token)];
-      },
-      signal,
-      after ? {} : { done: () => texts.checked(moment(new Date().toISOString())) },
-    );
-  const more = (token: string) => {
+export function newestView(context: ViewContext): HTMLElement {
+  const { node, reload } = pageOfAnswers(context);
+  return html.div('newest', button(texts.check, reload, { className: 'quiet' }), node);
+}
+
+/** @param after the token of the last answer of the page before; by default, the first page */
+function pageOfAnswers(context: ViewContext, after?: string): Loaded {
+  const { session, selection, signal } = context;
+  const wanted = {
+    missing: '404',
+    order: 'desc',
+    pageSize: `${PAGE_SIZE}`,
+    ...(after && { after }),
+  };
+  const params: Params = [...filtersOf(selection), ...Object.entries(wanted)];
+
+  const request = async () => {
+    const path = '/responses';
+    const { responses } = await session.api.json<{ responses: Answer[] }>(path, params, signal);
+    const forms = await formsOf(session, selection.get('survey') ?? '', signal);
+    return { responses, titles: new Map(forms.map(({ value, label }) => [value, label])) };
+  };
+
+  const showNext = (token: string) => {
     const next = button(page.more, () => {
-      const { node } = answers(token);
+      const { node } = pageOfAnswers(context, token);
       next.replaceWith(node);
-      focus(node);
+      moveFocusTo(node);
     });
     return next;
   };
 
-  const { node, reload } = answers();
-  return html.div('newest', button(texts.check, reload, { className: 'quiet' }), node);
+  const render = ({ responses, titles }: Awaited<ReturnType<typeof request>>) => {
+    const last = responses.length === PAGE_SIZE ? responses.at(-1) : undefined;
+    const byParticipant = Map.groupBy(responses, ({ userid }) => userid);
+    const groups = Array.from(byParticipant, ([userid, given]) => group(userid, given, titles));
+    return [html.ul('people', ...groups), last && showNext(last.token)];
+  };
+
+  const done = () => texts.checked(moment(new Date().toISOString()));
+  return loaded(request, render, signal, after ? {} : { done });
 }
 
 /** A participant's answers. @param titles of the forms, by shortcode */

@@ -1,8 +1,7 @@
+import type { FormVersion, Question } from './api-types.ts';
 import type { Choice } from './choices.ts';
 import { cut } from './long-text.ts';
-import type { Question } from './questions.ts';
 import type { Session } from './session.ts';
-import type { FormVersion } from './surveys.ts';
 
 /* What can be chosen: the forms, questions and metadata keys of a survey. */
 
@@ -62,9 +61,9 @@ export async function metadataKeys(
       return results.get<{ responses: { metadata: object | null }[] }>('/responses', query, signal);
     }),
   );
-  const keys = pages.flatMap(({ responses }) =>
-    responses.flatMap(({ metadata }) => Object.keys(metadata ?? {})),
-  );
+  const rows = pages.flatMap(({ responses }) => responses);
+  const keys = rows.flatMap(({ metadata }) => Object.keys(metadata ?? {}));
+
   return [...new Set(keys)]
     .toSorted((a, b) => a.localeCompare(b))
     .map((key) => ({ value: key, label: key }));

@@ -1,10 +1,10 @@
 import { daysChart } from './chart.ts';
-import { button, html, table } from './dom.ts';
+import { html, table } from './dom.ts';
 import { firstRows } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { changed, filtersOf, isFiltered, zoneOf } from './selection.ts';
 import type { Day } from './summaries.ts';
-import type { ViewContext } from './survey.ts';
+import type { ViewContext } from './view.ts';
 import { date, number, overview as texts } from './texts.ts';
 
 /** When the selected answers came. The chart also has the days that are not selected. */
@@ -17,19 +17,13 @@ export function overviewView({
   const params = filtersOf(selection);
   const allDays = filtersOf(changed(selection, { since: [], until: [] }));
   const zone = zoneOf(selection);
-  /** Counts again, and shows the page again. */
-  const check = () => {
-    summaries.forget(params, zone);
-    dispatchEvent(new PopStateEvent('popstate'));
-  };
   const { node } = loaded(
     async () => ({
       selected: await summaries.get(params, signal, zone),
       all: await summaries.get(allDays, signal, zone),
     }),
     ({ selected: { first, last }, all: { days } }) => {
-      if (days.length === 0)
-        return isFiltered(selection) ? [] : [html.p({}, texts.empty), button(texts.check, check)];
+      if (days.length === 0) return isFiltered(selection) ? [] : [html.p({}, texts.empty)];
       const range = [selection.get('since') ?? '', selection.get('until') ?? ''] as const;
       const select = ([since, until]: readonly [string, string]) =>
         change({ since: [since], until: [until] });
@@ -49,7 +43,7 @@ function daysTable(days: readonly Day[]): HTMLElement {
   details.addEventListener('toggle', () => details.append(...content()), { once: true });
   const content = () => {
     const body = html.tbody({});
-    const more = firstRows(
+    const showMore = firstRows(
       days,
       ({ day, responses, participants }) =>
         html.tr(
@@ -60,7 +54,7 @@ function daysTable(days: readonly Day[]): HTMLElement {
         ),
       body,
     );
-    return [table(texts.columns, body), more];
+    return [table(texts.columns, body), showMore];
   };
   return details;
 }

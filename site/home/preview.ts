@@ -1,9 +1,8 @@
 import { cellsOf, recordsOf } from '../shared/csv.ts';
 import { button, html, table } from './dom.ts';
 import { explain } from './api.ts';
-import { option } from './controls.ts';
 import { cut } from './long-text.ts';
-import { countedOf, downloadRequestOf, isWide, zoneOf } from './selection.ts';
+import { downloadRequestOf } from './selection.ts';
 import type { Session } from './session.ts';
 import { preview as texts } from './texts.ts';
 
@@ -11,7 +10,7 @@ const ROWS = 20;
 /** More columns are counted, but not shown. */
 const COLUMNS = 100;
 const CELL_LENGTH = 80;
-/** Columns that few people read. They are shown on request. */
+/** Columns that few people read. */
 const TECHNICAL = new Set(
   'parent_surveyid parent_shortcode surveyid flowid attempts question_idx metadata pageid ad_id'.split(
     ' ',
@@ -31,7 +30,7 @@ interface Preview {
  * @param selection reads the current one
  */
 export function previewView(
-  { api, summaries }: Session,
+  { api }: Session,
   selection: () => URLSearchParams,
   signal: AbortSignal,
 ): Preview {
@@ -55,22 +54,16 @@ export function previewView(
       const response = await api.open(path.replace(/xlsx$/, 'csv'), params, current);
       const { records, isWhole } = await firstRecords(response);
       current.throwIfAborted();
+
       const [header = [], ...rows] = records;
-      const all = isWhole ? rows.length : rowsOf(selection());
-      state.textContent = `${texts.found(rows.length, all, header.length)} ${texts.cut(COLUMNS, header.length)}`;
-      content.replaceChildren(
-        ...rowsView(header, rows, new URLSearchParams(params).has('numbers', 'true')),
-      );
+      const shown = shownColumns(header);
+      state.textContent = texts.found(rows.length, isWhole, header.length, shown.length);
+      content.replaceChildren(frameOf(header, rows, shown));
     } catch (error) {
       if (!current.aborted) state.textContent = `${texts.show}: ${explain(error)}`;
     }
   };
-  /**
-   * The number of rows of the file; undefined for a wide one, in which a participant can have
-   * several.
-   */
-  const rowsOf = (chosen: URLSearchParams) =>
-    isWide(chosen) ? undefined : summaries.known(countedOf(chosen), zoneOf(chosen))?.responses;
+
   return { button: button(texts.show, show), element: html.div('preview', state, content), clear };
 }
 
@@ -89,43 +82,25 @@ async function firstRecords({ body }: Response): Promise<{ records: Cells[]; isW
 
 type Cells = readonly (string | null)[];
 
-/**
- * A table that scrolls beside the participants. It must be reachable with the keyboard. @param
- * hasNumbers whether numbers are cells with numbers
- */
-function rowsView(header: Cells, rows: readonly Cells[], hasNumbers: boolean): HTMLElement[] {
-  const short = (cell: string | null) => cut(cell ?? '', CELL_LENGTH, 1);
-  const places = header.map((_, i) => i).slice(0, COLUMNS);
-  const isTechnical = (i: number) => TECHNICAL.has(header[i] ?? '');
-  const hidden = places.filter(isTechnical);
+/** The numbers of the columns to show, the participants first. */
+function shownColumns(header: Cells): number[] {
+  const isShown = (i: number) => !TECHNICAL.has(header[i] ?? '');
+  const columns = header.map((_, i) => i).filter(isShown);
   const userid = header.indexOf('userid');
-  const frame = html.div({
-    className: 'scroll',
-    tabIndex: 0,
-    role: 'group',
-    'aria-label': texts.label,
-  });
-  const show = (shown: readonly number[]) => {
-    const order = [userid, ...shown.filter((i) => i !== userid)].filter((i) => i >= 0);
-    const isNumber = header.map(
-      (_, i) => hasNumbers && rows.every((row) => /^(-?\d{1,15}(\.\d+)?)?$/.test(row[i] ?? '')),
-    );
-    const cellOf = (row: Cells) => (i: number) =>
-      html.td(isNumber[i] && i !== userid ? 'number' : '', html.bdi({}, short(row[i] ?? null)));
-    const body = rows.map((row) => html.tr({}, ...order.map(cellOf(row))));
-    frame.replaceChildren(
-      table(
-        order.map((i) => short(header[i] ?? null)),
-        html.tbody({}, ...body),
-      ),
-    );
-  };
-  show(places.filter((i) => !isTechnical(i)));
-  if (hidden.length === 0) return [frame];
-  const box = html.input({ type: 'checkbox' });
-  box.addEventListener('input', (event) => {
-    event.stopPropagation();
-    show(box.checked ? places : places.filter((i) => !isTechnical(i)));
-  });
-  return [option(box, texts.technical(hidden.length)), frame];
+  const others = columns.filter((i) => i !== userid);
+  return [...columns.filter((i) => i === userid), ...others].slice(0, COLUMNS);
+}
+
+/** A table that scrolls beside the participants. It must be reachable with the keyboard. */
+function frameOf(header: Cells, rows: readonly Cells[], shown: readonly number[]): HTMLElement {
+  const short = (row: Cells, i: number) => cut(row[i] ?? '', CELL_LENGTH, 1);
+  const body = rows.map((row) =>
+    html.tr({}, ...shown.map((i) => html.td({}, html.bdi({}, short(row, i))))),
+  );
+  const names = shown.map((i) => short(header, i));
+
+  return html.div(
+    { className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': texts.label },
+    table(names, html.tbody({}, ...body)),
+  );
 }

@@ -16,12 +16,10 @@ export interface Results {
   readonly get: <T>(path: string, params: Params, signal: AbortSignal) => Promise<T>;
   /** What a request returned last, however long ago. */
   readonly known: (path: string, params: Params) => unknown;
-  /** Forgets a result: it is requested again when it is next needed. */
-  readonly forget: (path: string, params: Params) => void;
 }
 
 /** A request, for all who need its result. */
-interface Request {
+interface SharedRequest {
   readonly result: Promise<unknown>;
   readonly stop: () => void;
   /** How many views need it. */
@@ -33,49 +31,52 @@ interface Request {
 const addressOf = (path: string, params: Params) => `${path}?${new URLSearchParams(params)}`;
 
 export function createResults({ json }: Pick<Api, 'json'>): Results {
-  const requests = new Map<string, Request>();
+  const requests = new Map<string, SharedRequest>();
   const known = new Map<string, unknown>();
 
-  function start(address: string, path: string, params: Params): Request {
+  function start(address: string, path: string, params: Params): SharedRequest {
     const controller = new AbortController();
     const result = json(path, params, controller.signal);
-    const forget = () => void (requests.get(address) === request && requests.delete(address));
+    const forget = () => {
+      if (requests.get(address) === request) requests.delete(address);
+    };
     const stop = () => {
       forget();
       controller.abort();
     };
-    const request: Request = { result, stop, users: 0, arrived: Infinity };
+    const request: SharedRequest = { result, stop, users: 0, arrived: Infinity };
     requests.set(address, request);
+
     const keep = (value: unknown) => {
       request.arrived = performance.now();
-      return known.set(address, value);
+      known.set(address, value);
     };
     result.then(keep, forget);
     return request;
   }
 
   /** A request ends if the views that need it are closed. */
-  function use(request: Request, signal: AbortSignal): void {
+  function use(request: SharedRequest, signal: AbortSignal): void {
     request.users++;
     signal.addEventListener('abort', () => {
       request.users--;
       // The view that replaces this one may need the same result.
-      queueMicrotask(() => request.users === 0 && request.arrived === Infinity && request.stop());
+      queueMicrotask(() => {
+        const isUnused = request.users === 0 && request.arrived === Infinity;
+        if (isUnused) request.stop();
+      });
     });
   }
 
   return {
     known: (path, params) => known.get(addressOf(path, params)),
-    forget(path, params) {
-      requests.delete(addressOf(path, params));
-      known.delete(addressOf(path, params));
-    },
     async get<T>(path: string, params: Params, signal: AbortSignal) {
       signal.throwIfAborted();
       const address = addressOf(path, params);
       const last = requests.get(address);
-      const request =
-        last && performance.now() - last.arrived < FRESH ? last : start(address, path, params);
+      const isFresh = last && performance.now() - last.arrived < FRESH;
+      const request = isFresh ? last : start(address, path, params);
+
       use(request, signal);
       const result = await request.result;
       signal.throwIfAborted();

@@ -11,6 +11,9 @@ import { TIME_ZONE, form, options as lists, selection as texts, views } from './
  * `since` and `until` are days, both included, in the zone `timezone`.
  */
 
+/** New values of parameters. */
+export type Values = Readonly<Record<string, readonly string[]>>;
+
 export type View = keyof typeof views;
 export type FormatName = keyof typeof form.formats;
 
@@ -35,6 +38,13 @@ const WIDE = ['value', 'columns', 'timing', ...LEAVE_OUT];
 /** Parameters of the wide layout only. */
 export const WIDE_ONLY = [...WIDE, 'numbers'];
 
+const CSV = {
+  path: '/responses/csv',
+  file: 'responses.csv',
+  format: 'csv',
+  accepts: [...TABLE, ...WIDE],
+} as const;
+
 /** The formats, by their names in the URL. The first is the default. */
 export const FORMATS: Readonly<Record<FormatName, Format>> = {
   xlsx: {
@@ -43,12 +53,7 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
     format: 'other',
     accepts: [...TABLE, ...WIDE_ONLY, 'codebook'],
   },
-  csv: {
-    path: '/responses/csv',
-    file: 'responses.csv',
-    format: 'csv',
-    accepts: [...TABLE, ...WIDE],
-  },
+  csv: CSV,
   codebook: {
     path: '/responses/questions',
     file: 'codebook.csv',
@@ -56,13 +61,7 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
     accepts: ['columns'],
     adds: [['format', 'csv']],
   },
-  'csv-excel': {
-    path: '/responses/csv',
-    file: 'responses.csv',
-    format: 'csv',
-    accepts: [...TABLE, ...WIDE],
-    adds: Object.entries({ bom: 'true', safe: 'true' }),
-  },
+  'csv-excel': { ...CSV, adds: Object.entries({ bom: 'true', safe: 'true' }) },
   ndjson: { path: '/responses/ndjson', file: 'responses.ndjson', format: 'ndjson', accepts: [] },
 };
 
@@ -105,15 +104,13 @@ export function selectionOf(link: URLSearchParams): { selection: URLSearchParams
 }
 
 /** A selection with other values for some parameters. Days without a time zone are the reader's. */
-export function changed(
-  selection: URLSearchParams,
-  values: Readonly<Record<string, readonly string[]>>,
-) {
+export function changed(selection: URLSearchParams, values: Values) {
   const result = new URLSearchParams(
     [...selection].filter(([name]) => !Object.hasOwn(values, name)),
   );
   for (const [name, list] of Object.entries(values))
     for (const value of list) append(result, name, value);
+
   const hasDays = result.has('since') || result.has('until');
   if (!hasDays) result.delete('timezone');
   else if (!result.has('timezone')) result.set('timezone', TIME_ZONE);
@@ -179,26 +176,26 @@ export function downloadRequestOf(
   const name = formatOf(selection);
   const { path, file, format, accepts, adds = [] } = FORMATS[name];
   const isTable = accepts.includes('layout');
+  const isWideTable = isWide(selection);
+  const survey = selection.get('survey') ?? '';
+
   const options = pickFrom(selection, accepts).filter(
-    ([option]) =>
-      option !== 'numbers' && (isWide(selection) || !isTable || !WIDE_ONLY.includes(option)),
+    ([option]) => option !== 'numbers' && (isWideTable || !isTable || !WIDE_ONLY.includes(option)),
   );
   // Spreadsheets calculate with the answers of participants, rather than with a list of answers to
   // all questions.
-  if (name === 'xlsx' && isWide(selection) && !selection.has('numbers'))
+  if (name === 'xlsx' && isWideTable && !selection.has('numbers'))
     options.push(['numbers', 'true']);
-  const survey = selection.get('survey') ?? '';
-  const layout = isWide(selection) ? 'wide' : 'long';
-  const content = [isTable ? layout : name, ...(isFiltered(selection) ? ['filtered'] : [])].join(
-    '_',
-  );
+
+  const layout = isWideTable ? 'wide' : 'long';
+  const content = isTable ? layout : name;
   return {
     survey,
     path,
     params: [...filtersOf(selection), ...options, ...adds],
     about: describe(selection, options),
-    format: format === 'csv' && isWide(selection) ? 'wide' : format,
-    name: fileName(survey, content, file),
+    format: format === 'csv' && isWideTable ? 'wide' : format,
+    name: fileName(survey, isFiltered(selection) ? `${content}_filtered` : content, file),
     file,
   };
 }
@@ -213,30 +210,28 @@ export function describeFilters(selection: URLSearchParams): string[] {
   return [...days, ...names.map((name) => texts[name](selection.getAll(name)))];
 }
 
+interface Option {
+  readonly label: string;
+  readonly choices?: Readonly<Record<string, string>>;
+}
+
 /**
  * What distinguishes a file from others of its survey: the format, the layout, the filters and the
  * options.
  */
 function describe(selection: URLSearchParams, options: Params): string {
-  const labels: Readonly<
-    Record<string, { readonly label: string; readonly choices?: Readonly<Record<string, string>> }>
-  > = { ...form.lists, ...lists, ...texts.options };
+  const labels: Readonly<Record<string, Option>> = { ...form.lists, ...lists, ...texts.options };
   const name = formatOf(selection);
-  const table = FORMATS[name].accepts.includes('layout')
-    ? [form.layouts[isWide(selection) ? 'wide' : 'long'].label]
-    : [];
-  const described = [...Map.groupBy(options, ([option]) => option)].flatMap(([option, pairs]) => {
+  const parts: string[] = [form.formats[name].label];
+
+  if (FORMATS[name].accepts.includes('layout'))
+    parts.push(form.layouts[isWide(selection) ? 'wide' : 'long'].label);
+  parts.push(...describeFilters(selection));
+
+  for (const [option, pairs] of Map.groupBy(options, ([option]) => option)) {
     const { label, choices } = labels[option] ?? {};
-    return label
-      ? [
-          texts.filter(
-            label,
-            pairs.map(([, value]) => choices?.[value] ?? value),
-          ),
-        ]
-      : [];
-  });
-  return [form.formats[name].label, ...table, ...describeFilters(selection), ...described].join(
-    ' · ',
-  );
+    const values = pairs.map(([, value]) => choices?.[value] ?? value);
+    if (label) parts.push(texts.filter(label, values));
+  }
+  return parts.join(' · ');
 }

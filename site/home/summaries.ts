@@ -28,7 +28,6 @@ export interface Day {
 
 export interface FormSummary {
   readonly shortcode: string;
-  readonly responses: number;
   readonly participants: number;
 }
 
@@ -54,8 +53,6 @@ export interface Summaries {
   readonly get: (params: Params, signal: AbortSignal, zone?: string) => Promise<Summary>;
   /** The last counts, of any age. */
   readonly known: (params: Params, zone?: string) => Summary | undefined;
-  /** Forgets counts: they are requested again when they are next needed. */
-  readonly forget: (params: Params, zone?: string) => void;
   /** The time zone in which the days begin that were asked for in another one. */
   readonly zoneFor: (zone: string) => string;
 }
@@ -73,7 +70,6 @@ export function createSummaries(results: Results): Summaries {
   return {
     zoneFor,
     known: (params, zone) => results.known(PATH, inZone(params, zone)) as Summary | undefined,
-    forget: (params, zone) => results.forget(PATH, inZone(params, zone)),
     async get(params, signal, zone = TIME_ZONE) {
       const used = zoneFor(zone);
       try {

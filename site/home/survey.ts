@@ -5,25 +5,21 @@ import { linkNotice } from './link.ts';
 import { newestView } from './newest.ts';
 import { overviewView } from './overview.ts';
 import { questionsView } from './questions.ts';
-import { type View, changed, filtersOf, hrefOf, selectionOf, viewOf } from './selection.ts';
+import {
+  type Values,
+  type View,
+  changed,
+  filtersOf,
+  hrefOf,
+  selectionOf,
+  viewOf,
+} from './selection.ts';
 import type { Session } from './session.ts';
 import { survey as texts, views } from './texts.ts';
+import type { ViewContext } from './view.ts';
 
 /** The delay after the last change before a selection is counted and shown, in milliseconds. */
 const REST_MS = 400;
-
-/** What a view of a survey shows, and how it changes it. */
-export interface ViewContext {
-  readonly session: Session;
-  /** With `survey`. */
-  readonly selection: URLSearchParams;
-  /**
-   * Changes parameters. The view is created again, except that of downloads if no filter changes.
-   * @returns the new selection
-   */
-  readonly change: (values: Readonly<Record<string, readonly string[]>>) => URLSearchParams;
-  readonly signal: AbortSignal;
-}
 
 const VIEWS: Readonly<Record<View, (context: ViewContext) => HTMLElement>> = {
   overview: overviewView,
@@ -33,8 +29,9 @@ const VIEWS: Readonly<Record<View, (context: ViewContext) => HTMLElement>> = {
 };
 
 /**
- * One survey: what is selected of it, and a view of that. @param link the query string of the URL,
- * with `survey`
+ * One survey: what is selected of it, and a view of that.
+ *
+ * @param link the query string of the URL, with `survey`
  */
 export function surveyView(
   session: Session,
@@ -44,34 +41,30 @@ export function surveyView(
   const { selection: initial, unused } = selectionOf(link);
   let selection = initial;
   let view = new AbortController();
-  const content = html.section({ 'aria-label': views[viewOf(selection)] });
-  const tabs = (Object.keys(VIEWS) as View[]).map((name) => ({
-    name,
-    node: html.a({}, views[name]),
-  }));
-  for (const { name, node } of tabs)
-    if (name === viewOf(selection)) node.setAttribute('aria-current', 'page');
+  let timer = 0;
 
-  const showLinks = () => {
-    for (const { name, node } of tabs) node.href = hrefOf(changed(selection, { view: [name] }));
-  };
-  const render = () => {
+  const content = html.section({ 'aria-label': views[viewOf(selection)] });
+  const tabs = createTabs(viewOf(selection));
+
+  function render(): void {
     view.abort();
     view = new AbortController();
     const current = AbortSignal.any([view.signal, signal]);
+    const context = { session, selection, change, signal: current };
+
     bar.count(current);
-    content.replaceChildren(
-      VIEWS[viewOf(selection)]({ session, selection, change, signal: current }),
-    );
-  };
-  let timer = 0;
-  function change(values: Readonly<Record<string, readonly string[]>>): URLSearchParams {
+    content.replaceChildren(VIEWS[viewOf(selection)](context));
+  }
+
+  function change(values: Values): URLSearchParams {
     const before = String(filtersOf(selection));
     selection = changed(selection, values);
+
     // what was not understood stays in the URL until then
     history.replaceState(null, '', hrefOf(selection));
-    showLinks();
+    tabs.show(selection);
     bar.show(selection);
+
     // The form of a file follows its own changes.
     if (viewOf(selection) !== 'download' || before !== String(filtersOf(selection))) {
       clearTimeout(timer);
@@ -82,7 +75,7 @@ export function surveyView(
   signal.addEventListener('abort', () => clearTimeout(timer));
 
   const bar = selectionBar(session, selection, signal, change);
-  showLinks();
+  tabs.show(selection);
   render();
   return html.article(
     'survey',
@@ -90,7 +83,23 @@ export function surveyView(
     html.h1({ tabIndex: -1 }, html.bdi({}, selection.get('survey') ?? '')),
     linkNotice(unused, selection),
     bar.element,
-    html.nav({ 'aria-label': texts.views }, ...tabs.map(({ node }) => node)),
+    tabs.element,
     content,
   );
+}
+
+/** The links to the views of a selection. */
+function createTabs(current: View) {
+  const tabs = (Object.keys(VIEWS) as View[]).map((view) => {
+    const node = html.a({}, views[view]);
+    if (view === current) node.setAttribute('aria-current', 'page');
+    return { view, node };
+  });
+
+  return {
+    element: html.nav({ 'aria-label': texts.views }, ...tabs.map(({ node }) => node)),
+    show(selection: URLSearchParams): void {
+      for (const { view, node } of tabs) node.href = hrefOf(changed(selection, { view: [view] }));
+    },
+  };
 }

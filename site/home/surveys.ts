@@ -1,4 +1,5 @@
 import { type Api, explain } from './api.ts';
+import type { FormVersion } from './api-types.ts';
 import { button, html } from './dom.ts';
 import { select } from './controls.ts';
 import { type CountRow, countVisible } from './counts.ts';
@@ -9,6 +10,7 @@ import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
 import {
   LANGUAGE,
+  andMore,
   answers,
   formName,
   moment,
@@ -19,13 +21,6 @@ import {
 
 /** How many of a survey's forms are named in the list. */
 const FORMS_NAMED = 3;
-
-/** A form version, as the API describes it. */
-export interface FormVersion {
-  readonly survey_name: string;
-  readonly shortcode: string;
-  readonly title: string;
-}
 
 interface Survey {
   readonly name: string;
@@ -61,71 +56,30 @@ const SORTS: Readonly<Record<Sort, (surveys: readonly Survey[]) => readonly Surv
 
 /** The account's surveys. */
 export function surveysView(
-  { api, results, summaries }: Session,
+  session: Session,
   selection: URLSearchParams,
   signal: AbortSignal,
 ): HTMLElement {
-  const first: Place = { query: '', sort: 'newest', shown: 0, scroll: 0, opened: '' };
-  const place = remembered.get(api) ?? { ...first, ...(history.state as Partial<Place> | null) };
-  remembered.set(api, place);
-  const count = countVisible(summaries, signal);
-  const rows = new Map<Survey, HTMLElement>();
-  const row = (survey: Survey) => {
-    const found = rows.get(survey) ?? surveyRow(survey, count);
-    rows.set(survey, found);
-    return found;
-  };
-  const keepPlace = () => history.replaceState(place, '');
-  const words = ({ name, versions }: Survey) =>
-    [name, ...versions.map(({ title, shortcode }) => `${title} ${shortcode}`)].join(' ');
-
-  /** Where the user was when the list was left. */
-  const returnToPlace = () => {
-    scrollTo({ top: place.scroll, behavior: 'instant' });
-    [...node.querySelectorAll('a')]
-      .find(({ search }) => search === place.opened)
-      ?.focus({ preventScroll: true });
-    place.opened = '';
-    addEventListener('scroll', () => (place.scroll = scrollY), { signal });
-    addEventListener('pagehide', keepPlace, { signal });
-    return '';
-  };
+  const place = placeOf(session.api);
+  const count = countVisible(session.summaries, signal);
 
   const { node } = loaded(
-    () => results.get<FormVersion[]>('/surveys', [], signal),
+    () => session.results.get<FormVersion[]>('/surveys', [], signal),
     (versions) => {
       if (versions.length === 0) return [html.p({}, texts.none)];
+
       const byName = Map.groupBy(versions, ({ survey_name }) => survey_name);
-      const items = Array.from(byName, ([name, of]) => ({ name, versions: of }));
-      const box = html.div({});
-      box.addEventListener('click', ({ target }) => {
-        place.opened = (target as Element).closest('a')?.search ?? '';
-        keepPlace();
-      });
-      const show = () => {
-        const list = html.ul('surveys');
-        box.replaceChildren(
-          ...searchableList({
-            items: SORTS[place.sort](items),
-            row,
-            list,
-            words,
-            texts,
-            beside: sort,
-            memory: place,
-          }),
-        );
-      };
-      const sort = select('sort', texts.sort, place.sort);
-      sort.addEventListener('input', ({ target }) => {
-        Object.assign(place, { sort: (target as HTMLSelectElement).value, shown: 0 });
-        show();
-      });
-      show();
-      return [html.p('note', items.length > SEARCHABLE ? '' : texts.order, ' ', texts.zone), box];
+      const surveys = Array.from(byName, ([name, ofSurvey]) => ({ name, versions: ofSurvey }));
+      const order = surveys.length > SEARCHABLE ? '' : texts.order;
+      return [html.p('note', order, ' ', texts.zone), sortedList(surveys, place, count)];
     },
     signal,
-    { done: returnToPlace },
+    {
+      done() {
+        returnTo(place, node, signal);
+        return '';
+      },
+    },
   );
   return html.section(
     { 'aria-labelledby': 'surveys' },
@@ -135,7 +89,87 @@ export function surveysView(
   );
 }
 
+function placeOf(api: Api): Place {
+  const first: Place = { query: '', sort: 'newest', shown: 0, scroll: 0, opened: '' };
+  const place = remembered.get(api) ?? { ...first, ...(history.state as Partial<Place> | null) };
+  remembered.set(api, place);
+  return place;
+}
+
+const keep = (place: Place) => history.replaceState(place, '');
+
+/** Scrolls to where the user was when the list was left, and keeps where the user goes. */
+function returnTo(place: Place, list: HTMLElement, signal: AbortSignal): void {
+  scrollTo({ top: place.scroll, behavior: 'instant' });
+  const links = [...list.querySelectorAll('a')];
+  links.find(({ search }) => search === place.opened)?.focus({ preventScroll: true });
+  place.opened = '';
+
+  addEventListener('scroll', () => (place.scroll = scrollY), { signal });
+  addEventListener('pagehide', () => keep(place), { signal });
+}
+
+function sortedList(surveys: readonly Survey[], place: Place, count: CountRow): HTMLElement {
+  const box = html.div({});
+  const rows = new Map<Survey, HTMLElement>();
+  const row = (survey: Survey) => {
+    const found = rows.get(survey) ?? surveyRow(survey, count);
+    rows.set(survey, found);
+    return found;
+  };
+  const words = ({ name, versions }: Survey) =>
+    [name, ...versions.map(({ title, shortcode }) => `${title} ${shortcode}`)].join(' ');
+
+  const sort = select('sort', texts.sort, place.sort);
+  const show = () => {
+    const items = SORTS[place.sort](surveys);
+    const list = html.ul('surveys');
+    box.replaceChildren(
+      ...searchableList({ items, row, list, words, texts, beside: sort, memory: place }),
+    );
+  };
+  sort.addEventListener('input', ({ target }) => {
+    Object.assign(place, { sort: (target as HTMLSelectElement).value, shown: 0 });
+    show();
+  });
+  box.addEventListener('click', ({ target }) => {
+    place.opened = (target as Element).closest('a')?.search ?? '';
+    keep(place);
+  });
+
+  show();
+  return box;
+}
+
 function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
+  const link = html.a(
+    { href: `/?${new URLSearchParams({ survey: name })}` },
+    html.bdi({}, cut(name, 200)),
+  );
+  const counts = html.p('counts');
+  const node = html.li({}, html.div({}, link, formsNote(versions)), counts);
+
+  const show = (...parts: (Node | string)[]) =>
+    counts.replaceChildren(...parts.map((part) => html.span({}, part)));
+  show(page.counting);
+  count(node, name, ({ counts: found, error, retry }) => {
+    if (found) {
+      const last = found.last ? texts.last(moment(found.last)) : '';
+      return show(participants(found.participants), answers(found.responses), last);
+    }
+    const tryAgain = () => {
+      link.focus(); // the button disappears
+      show(page.counting);
+      retry();
+    };
+    const properties = { className: 'quiet', title: explain(error) };
+    return show(texts.failed, button(page.retry, tryAgain, properties));
+  });
+  return node;
+}
+
+/** The first forms of a survey, with the titles of their newest versions. */
+function formsNote(versions: readonly FormVersion[]): HTMLElement {
   const titles = new Map(versions.toReversed().map(({ shortcode, title }) => [shortcode, title]));
   const named = [...titles]
     .slice(0, FORMS_NAMED)
@@ -143,46 +177,11 @@ function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
       i === 0 ? ' ' : ', ',
       html.bdi({}, formName(cut(title, 60), cut(shortcode, 30))),
     ]);
-  const link = html.a(
-    { href: `/?${new URLSearchParams({ survey: name })}` },
-    html.bdi({}, cut(name, 200)),
+
+  return html.p(
+    'note',
+    texts.forms(titles.size, versions.length),
+    ...named,
+    andMore(titles.size - FORMS_NAMED),
   );
-  const counts = html.p('counts');
-  const showCounts = (...parts: (Node | string)[]) =>
-    counts.replaceChildren(...parts.map((part) => html.span({}, part)));
-  showCounts(texts.counting);
-  const node = html.li(
-    {},
-    html.div(
-      {},
-      link,
-      html.p(
-        'note',
-        texts.forms(titles.size, versions.length),
-        ...named,
-        titles.size > FORMS_NAMED ? texts.moreForms(titles.size - FORMS_NAMED) : undefined,
-      ),
-    ),
-    counts,
-  );
-  count(node, name, ({ counts: result, error, retry }) => {
-    if (result) {
-      const { participants: people, responses, last } = result;
-      return showCounts(
-        participants(people),
-        answers(responses),
-        last ? texts.last(moment(last)) : '',
-      );
-    }
-    const tryAgain = () => {
-      link.focus(); // the button disappears
-      showCounts(texts.counting);
-      retry();
-    };
-    return showCounts(
-      texts.failed,
-      button(page.retry, tryAgain, { className: 'quiet', title: explain(error) }),
-    );
-  });
-  return node;
 }

@@ -51,6 +51,9 @@ export const participants = (count: number) => counted(count, 'participant', 'pa
 /** One participant's answer to one question, which the API calls a response. */
 export const answers = (count: number) => counted(count, 'answer', 'answers');
 
+/** What follows the first items of a list. @param others the number of the other items */
+export const andMore = (others: number) => (others > 0 ? ` and ${number(others)} more` : '');
+
 /** A form. Its title and its shortcode are often the same. */
 export const formName = (title: string, shortcode: string) =>
   title === shortcode ? title : `${title} (${shortcode})`;
@@ -60,6 +63,7 @@ export const page = {
   skip: 'Skip to the content',
   reference: 'For programmers',
   loading: 'Loading…',
+  counting: 'Counting…',
   retry: 'Try again',
   more: 'Show more',
 };
@@ -126,8 +130,10 @@ export const errors = {
   export_too_large:
     'This is too large for one file of this kind. Choose fewer questions, forms or days, or another file format or table layout.',
   /** @param requestId empty if a gateway has failed */
-  other: (requestId: string) =>
-    `Something went wrong on the server. Try again. If it happens again, ${requestId === '' ? 'tell' : `send the request ID ${requestId} to`} whoever runs this service.`,
+  other(requestId: string): string {
+    const tell = requestId === '' ? 'tell' : `send the request ID ${requestId} to`;
+    return `Something went wrong on the server. Try again. If it happens again, ${tell} whoever runs this service.`;
+  },
 };
 
 export const surveys = {
@@ -143,8 +149,6 @@ export const surveys = {
   count: (count: number) => counted(count, 'survey', 'surveys'),
   forms: (forms: number, versions: number) =>
     `${counted(forms, 'form', 'forms')} (${counted(versions, 'version', 'versions')}):`,
-  moreForms: (count: number) => ` and ${number(count)} more`,
-  counting: 'Counting…',
   failed: 'Could not be counted.',
   last: (at: string) => `last answer ${at}`,
 };
@@ -177,7 +181,6 @@ export const filter = {
   participant: 'Participant ID',
   everyone: 'All participants',
   nobody: 'No selected answer is from this participant.',
-  counting: 'Counting…',
   none: 'No answers match.',
   empty: 'No answers yet.',
   clear: 'Clear',
@@ -204,7 +207,6 @@ export const overview = {
   table: 'Numbers per day, as a table',
   columns: ['Day', 'Participants', 'Answers'],
   empty: 'This survey has no answers yet.',
-  check: 'Check again',
 };
 
 const measures = { participants: 'Participants', responses: 'Answers' };
@@ -255,9 +257,6 @@ export const questions = {
 
 export const answered = {
   none: 'No answers.',
-  columns: ['Answer', 'Given by'],
-  table: 'what was answered',
-  copy: 'Copy table',
   empty: '(empty)',
   number: (value: number) => decimals.format(value),
   /** A range of numbers, without its end. */
@@ -356,7 +355,6 @@ export const form = {
     none: 'none',
     note: 'For example seed_4, the arm of a question that divides people into four.',
   },
-  counting: 'Counting…',
   none: 'No answers match. Change the selection.',
   leftOut: (count: number) =>
     `${participants(count)} ${count === 1 ? 'is' : 'are'} left out of the file:`,
@@ -371,12 +369,11 @@ export const form = {
 
 /** The descriptions of what is selected. */
 export const selection = {
-  days: (first: string | null, last: string | null, zone: string) =>
-    (first && last
-      ? ranges.formatRange(new Date(first), new Date(last))
-      : first
-        ? `from ${date(first)}`
-        : `until ${date(last ?? '')}`) + (zone === TIME_ZONE ? '' : ` (${zoneName(zone)})`),
+  days(first: string | null, last: string | null, zone: string): string {
+    let text = first ? `from ${date(first)}` : `until ${date(last ?? '')}`;
+    if (first && last) text = ranges.formatRange(new Date(first), new Date(last));
+    return zone === TIME_ZONE ? text : `${text} (${zoneName(zone)})`;
+  },
   shortcode: (values: readonly string[]) => counted(values.length, 'form', 'forms'),
   question_ref: (values: readonly string[]) => counted(values.length, 'question', 'questions'),
   userid: (values: readonly string[]) => `participant ${values[0]}`,
@@ -385,8 +382,7 @@ export const selection = {
     codebook: { label: 'Second sheet', choices: { true: 'codebook' } },
   },
   filter: (label: string, values: readonly string[]) => {
-    const others = values.length > 3 ? ` and ${number(values.length - 3)} more` : '';
-    return `${label}: ${values.slice(0, 3).join(', ')}${others}`;
+    return `${label}: ${values.slice(0, 3).join(', ')}${andMore(values.length - 3)}`;
   },
 };
 
@@ -394,12 +390,11 @@ export const preview = {
   show: 'Preview',
   loading: 'Loading the first rows…',
   label: 'First rows of the file',
-  /** @param all the number of rows of the file; undefined if it is not known */
-  found: (rows: number, all: number | undefined, columns: number) =>
-    `${rows === all ? '' : `The first ${number(rows)} rows`}${rows === all || all === undefined ? '' : ' of '}${all === undefined ? '' : counted(all, 'row', 'rows')} × ${counted(columns, 'column', 'columns')}. Times in the file are in UTC.`,
-  technical: (count: number) => `Show ${counted(count, 'technical column', 'technical columns')}`,
-  cut: (most: number, columns: number) =>
-    columns > most ? `Only the first ${number(most)} columns are shown here.` : '',
+  found(rows: number, isWhole: boolean, columns: number, shown: number): string {
+    const found = isWhole ? counted(rows, 'row', 'rows') : `The first ${number(rows)} rows`;
+    const rest = shown < columns ? ` Only ${number(shown)} columns are shown here.` : '';
+    return `${found} × ${counted(columns, 'column', 'columns')}. Times in the file are in UTC.${rest}`;
+  },
 };
 
 /** Lists to select one value from, by parameter. The first is the default. */
@@ -429,7 +424,6 @@ export const options = {
 
 export const choices = {
   search: (label: string) => `Search: ${label}`,
-  others: (count: number) => ` and ${number(count)} more`,
   count: (count: number) => counted(count, 'choice', 'choices'),
   empty: 'There is nothing to choose from.',
 };
@@ -446,9 +440,12 @@ export const downloads = {
   quarter: (percent: number, name: string) => `${percent}% of ${name} downloaded`,
   of: (rows: number, total: number) => `${number(rows)} of ${answers(total)}`,
   rows: (rows: number) => counted(rows, 'row', 'rows'),
-  speed: (size: string) => `${size} per second`,
-  left: (seconds: number) =>
-    `about ${seconds < 55 ? unit('second', Math.ceil(seconds / 10) * 10) : seconds < 5400 ? unit('minute', seconds / 60) : unit('hour', seconds / 3600)} left`,
+  left(seconds: number): string {
+    let time = unit('hour', seconds / 3600);
+    if (seconds < 5400) time = unit('minute', seconds / 60);
+    if (seconds < 55) time = unit('second', Math.ceil(seconds / 10) * 10);
+    return `about ${time} left`;
+  },
   waiting: {
     lost: 'The connection was lost. Trying to continue…',
     restarting: 'The connection was lost. This kind of file has to start again from the beginning…',
@@ -476,5 +473,5 @@ export const downloads = {
 
 export const code = {
   title: 'Code for this file',
-  key: 'The programs read your key from the environment variable SURVEY_EXPORT_KEY, so the key is not in the code. The Python program uses survey-export, in clients/python of this service’s repository. The R program needs only httr2; the package in clients/r also continues downloads that broke off.',
+  key: 'The programs read your key from the environment variable SURVEY_EXPORT_KEY, so the key is not in the code. The Python program needs the package survey-export, the R program httr2.',
 };

@@ -18,7 +18,7 @@ export async function loadDescription(): Promise<OpenAPIObject> {
   const names = removeCommonHeaders([
     ...Object.values(paths).flatMap(({ get }) => Object.values(get?.responses ?? {})),
     ...Object.values(components.responses ?? {}),
-  ]);
+  ] as ResponseObject[]);
   info.description += `\n\nEvery response has the headers ${names.join(', ')}.`;
 
   // A dialog for the key is enough.
@@ -31,16 +31,14 @@ export async function loadDescription(): Promise<OpenAPIObject> {
   return description;
 }
 
-/** @returns the names of the headers */
-function removeCommonHeaders(all: readonly (ResponseObject | { $ref: string })[]): string[] {
-  const responses = all.filter((one): one is ResponseObject => !('$ref' in one));
-  const [first = {}] = responses.map(({ headers }) => headers);
-  const common = Object.keys(first).filter((name) =>
-    responses.every(({ headers = {} }) => name in headers),
-  );
+/** @returns the names of the headers, which all responses have */
+function removeCommonHeaders(responses: readonly ResponseObject[]): string[] {
+  // a reference has none
+  const all = responses.map(({ headers }) => headers).filter((headers) => headers !== undefined);
+  const names = Object.keys(all[0] ?? {}).filter((name) => all.every((one) => name in one));
 
-  for (const { headers = {} } of responses) for (const name of common) delete headers[name];
-  return common.map((name) => `\`${name}\``);
+  for (const headers of all) for (const name of names) delete headers[name];
+  return names.map((name) => `\`${name}\``);
 }
 
 /**

@@ -20,7 +20,7 @@ try {
     defaultModelsExpandDepth: -1, // the schemas are shown with the responses that have them
     displayRequestDuration: true,
     tryItOutEnabled: true,
-    requestInterceptor: (request) => Object.assign(request, { userFetch: fetchBeginning }),
+    requestInterceptor: (request: object) => Object.assign(request, { userFetch: fetchBeginning }),
     plugins: [plugin],
   });
 } catch (error) {

@@ -2,7 +2,7 @@
 
 const [LF, QUOTE, COMMA] = [10, 34, 44];
 /** No record of the service is longer. */
-const MOST_BYTES = 64_000_000;
+const MAX_RECORD_BYTES = 64_000_000;
 
 /**
  * Finds the ends of records while a file arrives.
@@ -60,7 +60,7 @@ export async function* recordsOf(
       }
       incomplete.push(value.slice(start));
       size += value.length - start;
-      if (size > MOST_BYTES) throw new RangeError('a record is too long');
+      if (size > MAX_RECORD_BYTES) throw new RangeError('a record is too long');
       yield records;
     }
   } finally {
@@ -79,15 +79,27 @@ const join = async (pieces: readonly Uint8Array<ArrayBuffer>[]) =>
  */
 export function cellsOf(record: string): (string | null)[] {
   const cells: (string | null)[] = [];
-  for (let at = 0; at < record.length; at++) {
-    const start = at;
-    while (record.charCodeAt(at) === QUOTE) at = record.indexOf('"', at + 1) + 1 || record.length;
-    const comma = record.indexOf(',', at);
-    at = comma < 0 ? record.length - 1 : comma;
-    const cell = record.slice(start, at);
-    cells.push(
-      cell.charCodeAt(0) === QUOTE ? cell.slice(1, -1).replaceAll('""', '"') : cell || null,
-    );
+  let start = 0;
+  while (start < record.length) {
+    const end = endOfCell(record, start);
+    const cell = record.slice(start, end);
+    start = end + 1;
+
+    const isQuoted = cell.charCodeAt(0) === QUOTE;
+    if (isQuoted) cells.push(cell.slice(1, -1).replaceAll('""', '"'));
+    else cells.push(cell || null);
   }
   return cells;
+}
+
+/** The position of the comma or LF after a cell. Two quotes within one are a quote. */
+function endOfCell(record: string, start: number): number {
+  let at = start;
+  while (record.charCodeAt(at) === QUOTE) {
+    const closing = record.indexOf('"', at + 1);
+    at = closing < 0 ? record.length : closing + 1;
+  }
+
+  const comma = record.indexOf(',', at);
+  return comma < 0 ? record.length - 1 : comma;
 }

@@ -6,7 +6,7 @@ interface Command {
   readonly pairs: readonly [name: string, value: string][];
   readonly needsKey: boolean;
   /** The name of the file to save the response to. */
-  readonly file: string | undefined;
+  readonly file?: string;
 }
 
 /**

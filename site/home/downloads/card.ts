@@ -4,8 +4,6 @@ import { downloads as texts } from '../texts.ts';
 import type { Manifest } from './manifest.ts';
 import type { Progress } from './transfer.ts';
 
-/** The speed is averaged over this time. */
-const WINDOW_MS = 5000;
 let cards = 0;
 
 interface CardOptions {
@@ -58,16 +56,20 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
     html.div('buttons', action, removal),
   );
 
-  const speedometer = createSpeedometer();
+  /** Since when it runs, in milliseconds, and how much had arrived then. */
+  let start: { readonly time: number; readonly rows: number } | undefined;
   let quarter = 0;
 
   function showProgress(progress: Progress): void {
     const { rows, total } = progress;
-    const { bytesPerSecond, rowsPerSecond } = speedometer.measure(progress);
+    const time = performance.now();
+    start ??= { time, rows };
+    const seconds = (time - start.time) / 1000;
+    const rate = (rows - start.rows) / seconds;
+
     const parts = [amount(progress)];
-    if (bytesPerSecond > 0) parts.push(texts.speed(size(Math.round(bytesPerSecond))));
-    if (total && rowsPerSecond > 0 && rows < total)
-      parts.push(texts.left((total - rows) / rowsPerSecond));
+    if (total && rows < total && seconds > 1 && rate > 0)
+      parts.push(texts.left((total - rows) / rate));
     text.textContent = parts.join(' · ');
 
     const reached = total ? Math.min(Math.floor((4 * rows) / total), 3) : 0;
@@ -76,7 +78,7 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
   }
 
   function showWaiting(reason: string): void {
-    speedometer.reset();
+    start = undefined;
     if (text.textContent !== reason) announce(reason);
     text.textContent = reason;
   }
@@ -110,33 +112,6 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
       action.textContent = label;
       action.hidden = false;
       removal.textContent = texts.remove;
-    },
-  };
-}
-
-/** Measures how fast a file arrives. */
-function createSpeedometer() {
-  let samples: { time: number; bytes: number; rows: number }[] = [];
-
-  return {
-    measure({ bytes, rows }: Progress) {
-      const now = { time: performance.now(), bytes, rows };
-      samples = samples.filter(
-        (sample) => sample.time > now.time - WINDOW_MS && sample.bytes <= bytes,
-      );
-      samples.push(now);
-
-      const [first = now] = samples;
-      const seconds = (now.time - first.time) / 1000;
-      if (seconds < 1) return { bytesPerSecond: 0, rowsPerSecond: 0 };
-      return {
-        bytesPerSecond: (bytes - first.bytes) / seconds,
-        rowsPerSecond: (rows - first.rows) / seconds,
-      };
-    },
-
-    reset(): void {
-      samples = [];
     },
   };
 }
