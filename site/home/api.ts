@@ -3,7 +3,7 @@ import { errors } from './texts.ts';
 const BASE = '/api/v1';
 /** How many times a request that may succeed a moment later is repeated. */
 const RETRIES = 3;
-const MOST_SECONDS = 10;
+const MAX_SECONDS = 10;
 
 /** The parameters of a query string. */
 export type Params = [name: string, value: string][];
@@ -70,6 +70,7 @@ export function createApi(key: string, onRefused: () => void): Api {
       headers: { Authorization: `Bearer ${key}` },
     });
     if (response.ok) return response;
+
     const body = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
     if (response.status === 401) onRefused();
     throw new ApiError(response, body.error?.message ?? '');
@@ -78,11 +79,13 @@ export function createApi(key: string, onRefused: () => void): Api {
   async function json<T>(path: string, params: Params, signal: AbortSignal): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
-        return (await (await open(path, params, signal)).json()) as T;
+        const response = await open(path, params, signal);
+        return (await response.json()) as T;
       } catch (error) {
-        if (!(error instanceof ApiError) || error.retryAfter === 0 || tries === RETRIES)
-          throw error;
-        await pause(Math.min(error.retryAfter, MOST_SECONDS) * 1000, signal);
+        const canRetry = error instanceof ApiError && error.retryAfter > 0;
+        if (!canRetry || tries === RETRIES) throw error;
+
+        await pause(Math.min(error.retryAfter, MAX_SECONDS) * 1000, signal);
       }
     }
   }

@@ -39,6 +39,7 @@ export function choiceList({
   const labels = new Map<string, string>();
   const state = html.span('note');
   const data = html.span({});
+
   const showState = () => {
     const named = [...values].slice(0, 3).map((value) => cut(labels.get(value) ?? value, 60, 1));
     state.textContent = named.join(', ') + andMore(values.size - 3) || none;
@@ -46,6 +47,7 @@ export function choiceList({
       ...[...values].map((value) => html.input({ type: 'hidden', name, value })),
     );
   };
+
   const choiceRow = ({ value, label: text, note: about }: Choice) => {
     const box = html.input({ type: 'checkbox', checked: values.has(value) });
     // Before the form's own listener for this event, which reads the values.
@@ -56,6 +58,7 @@ export function choiceList({
     });
     return option(box, text, about);
   };
+
   const show = (offered: readonly Choice[]) => {
     for (const choice of offered) labels.set(choice.value, choice.label);
     showState();
@@ -65,6 +68,7 @@ export function choiceList({
       .map((value) => ({ value, label: value }));
     const items = [...others, ...offered];
     if (items.length === 0) return [texts.empty];
+
     return searchableList({
       items,
       row: choiceRow,

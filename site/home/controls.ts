@@ -24,6 +24,7 @@ export function setProblem(control: HTMLInputElement, text: string): void {
 export function option(input: HTMLInputElement, label: string, note = ''): HTMLElement {
   input.id = `field-${fields++}`;
   input.setAttribute('aria-describedby', `${input.id}-note`);
+
   const name = html.label({ htmlFor: input.id }, html.bdi({}, label));
   return html.div(
     'choice',
@@ -45,6 +46,7 @@ export function radios(
 ): HTMLElement[] {
   const [first] = Object.keys(choices);
   const checked = chosen !== null && Object.hasOwn(choices, chosen) ? chosen : first;
+
   return Object.entries(choices).map(([value, { label, note }]) =>
     option(html.input({ type: 'radio', name, value, checked: value === checked }), label, note),
   );

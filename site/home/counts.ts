@@ -29,11 +29,13 @@ export function countVisible(summaries: Summaries, signal: AbortSignal): CountRo
       void run(row);
     }
   };
+
   const run = async (row: Element) => {
     await tasks.get(row)?.();
     running--;
     startNext();
   };
+
   const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       if (isIntersecting) waiting.add(target);
@@ -48,6 +50,7 @@ export function countVisible(summaries: Summaries, signal: AbortSignal): CountRo
     const params: Params = [['survey', survey]];
     const counts = summaries.known(params);
     if (counts) show({ counts, retry });
+
     tasks.set(row, async () => {
       try {
         show({ counts: await summaries.get(params, signal), retry });

@@ -32,6 +32,7 @@ export function startOf(day: string, zone: string): string {
   const starts = [utc - DAY_MS, utc + DAY_MS].map(
     (time) => utc + time - Date.parse(`${clock(time, zone)}Z`),
   );
+
   const found = starts.toSorted((a, b) => a - b).find((start) => dayIn(zone, start) === day);
   return new Date(found ?? Math.max(...starts)).toISOString();
 }

@@ -1,5 +1,5 @@
 /** Even if each has 4 bytes, the name has fewer than the 255 bytes that file systems allow. */
-const MOST_CHARACTERS = 50;
+const MAX_CHARACTERS = 50;
 
 /**
  * The name of a file: the survey, what the file contains, and the minute in the reader's zone.
@@ -18,8 +18,9 @@ export function fileName(
     .normalize('NFC')
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-');
-  const beginning = Array.from(words).slice(0, MOST_CHARACTERS).join('');
+  const beginning = Array.from(words).slice(0, MAX_CHARACTERS).join('');
   const name = beginning.replace(/^-|-$/g, '') || 'survey';
+
   const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString();
   const minute = local.slice(0, 16).replace('T', '_').replace(':', '');
   return `${name}_${content}_${minute}.${example.split('.').at(-1)}`;

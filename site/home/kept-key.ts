@@ -47,9 +47,11 @@ export function otherTabs(on: {
   } catch {
     return { forget: () => {} }; // storage is blocked
   }
+
   const send = (message: Message) => channel.postMessage(message);
   channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
     const key = keptKey();
+
     if ('ask' in data && key !== null) send({ to: data.ask, key });
     else if ('forget' in data) {
       isAsking = false;
@@ -60,6 +62,7 @@ export function otherTabs(on: {
       on.key(data.key);
     }
   });
+
   if (isAsking) send({ ask: own });
   return { forget: () => send({ forget: true }) };
 }

@@ -41,6 +41,7 @@ export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormEle
     event.preventDefault();
     if (key() === '') return fail(texts.empty);
     if (!KEY.test(key())) return fail(texts.malformed);
+
     state.textContent = '';
     open.disabled = true;
     try {
@@ -88,7 +89,7 @@ function keyField(describedBy: string) {
      * The key as entered, without what is often copied with it: white space, quotes, `Bearer`, the
      * rest of its line.
      */
-    key(): string {
+    key: () => {
       const text = input.value.replace(/[\s"'\u200b\ufeff]/g, '');
       return KEY.exec(text)?.[0] ?? text;
     },

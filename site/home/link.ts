@@ -12,12 +12,14 @@ import { link as texts } from './texts.ts';
  */
 export function linkNotice(unused: Params, used: URLSearchParams): HTMLElement | undefined {
   if (unused.length === 0) return undefined;
+
   const reason = (name: string) => {
     if (used.has(name)) return texts.once;
     return name === 'since' || name === 'until' ? texts.notDay : texts.unknown;
   };
   const row = ([name, value]: Params[number]) =>
     html.li({}, html.bdi({}, cut(`${name}=${value}`, 200)), reason(name));
+
   return html.div(
     { className: 'cut', role: 'alert' },
     html.p({}, texts.title),

@@ -36,6 +36,7 @@ export function loaded<T>(
     state.textContent = loading();
     content.setAttribute('aria-busy', 'true');
     retry.hidden = true;
+
     let value: T;
     try {
       value = await request();
@@ -48,6 +49,7 @@ export function loaded<T>(
     } finally {
       content.removeAttribute('aria-busy');
     }
+
     content.replaceChildren(...render(value).filter((child) => child !== undefined));
     state.textContent = ''; // takes no space when `done` looks at the page
     state.textContent = done();

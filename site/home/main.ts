@@ -36,11 +36,12 @@ document.body.append(
 
 /** Shows what the URL names, and moves the focus there: screen readers read what gets it. */
 function show(problem?: string): void {
-  const place = document.activeElement?.closest('nav') ? '[aria-current]' : 'h1';
+  const isTab = document.activeElement?.closest('nav');
   render(problem);
-  main
-    .querySelector<HTMLElement>(problem === undefined ? place : '#key')
-    ?.focus({ preventScroll: true });
+
+  let place = isTab ? '[aria-current]' : 'h1';
+  if (problem !== undefined) place = '#key';
+  main.querySelector<HTMLElement>(place)?.focus({ preventScroll: true });
 }
 
 /** Shows what the URL names, one survey or all of them; without a key, the form to enter one. */
@@ -51,6 +52,7 @@ function render(problem?: string): void {
   const selection = new URLSearchParams(location.search);
   const survey = selection.get('survey');
   document.title = survey && session ? `${survey} – ${texts.page.name}` : texts.page.name;
+
   if (!session) main.replaceChildren(keyView({ survey, problem, enter }));
   else if (survey) main.replaceChildren(surveyView(session, selection, signal));
   else main.replaceChildren(session.downloads.element, surveysView(session, selection, signal));
@@ -59,6 +61,7 @@ function render(problem?: string): void {
 
 function showAccount(): void {
   if (!session) return account.replaceChildren();
+
   const forget = () => {
     others.forget();
     forgetAll();
@@ -79,6 +82,7 @@ async function enter(key: string, keep: boolean): Promise<void> {
   const api = createApi(key, () => session?.api === api && leave(texts.key.revoked));
   const owner = await api.json<Pick<Session, 'email' | 'expires' | 'limits'>>('/key', [], signal);
   signal.throwIfAborted();
+
   const results = createResults(api);
   const downloads = createDownloads(api, owner.email);
   session = { ...owner, api, results, summaries: createSummaries(results), downloads };
@@ -112,24 +116,28 @@ function forgetAll(): void {
   void forgotten?.then((all) => all || show(texts.key.notForgotten));
 }
 
-addEventListener('popstate', () => show());
-// Links to other views do not load the page again, which would lose the key. Links within a view do
-// not change the URL.
-document.addEventListener('click', (event) => {
+/**
+ * Follows links to other views without loading the page again, which would lose the key. The link
+ * that skips to the content does not change the URL.
+ */
+function followLink(event: MouseEvent): void {
   const link = (event.target as Element).closest('a');
-  if (!link || link.download || link.origin !== location.origin || link.pathname !== '/') return;
-  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
-    return;
+  if (!link || link.origin !== location.origin || link.pathname !== '/') return;
+  const hasKeys = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (event.button !== 0 || hasKeys) return;
+
   event.preventDefault();
   if (link.hash === '') {
     history.pushState(null, '', link.href);
     scrollTo({ top: 0, behavior: 'instant' });
     return show();
   }
-  const target = document.getElementById(link.hash.slice(1)) ?? main;
-  target.scrollIntoView();
-  target.focus({ preventScroll: true });
-});
+  main.scrollIntoView();
+  main.focus({ preventScroll: true });
+}
+
+addEventListener('popstate', () => show());
+document.addEventListener('click', followLink);
 // The second click of a double click would start another download, or press the button that has
 // moved under the pointer.
 document.addEventListener(
@@ -144,11 +152,14 @@ document.addEventListener(
 
 void sweep();
 const others = otherTabs({
-  key: (key) => void (main.querySelector<HTMLInputElement>('#key')?.value === '' && enterKept(key)),
+  key(kept) {
+    const field = main.querySelector<HTMLInputElement>('#key');
+    if (field?.value === '') void enterKept(kept);
+  },
   forget: forgetAll,
 });
-const kept = keptKey();
-if (kept !== null) {
+const ownKey = keptKey();
+if (ownKey !== null) {
   main.replaceChildren(html.p('note', texts.page.loading));
-  await enterKept(kept);
+  await enterKept(ownKey);
 } else show('');

@@ -1,6 +1,6 @@
 const DAY = 86_400_000;
 /** More bars would be too narrow on a phone. */
-const MOST = 100;
+const MAX_PERIODS = 100;
 
 /** A unit of time, whose periods are numbered. Times are in milliseconds, UTC. */
 interface Unit {
@@ -62,16 +62,19 @@ export function toPeriods(
   for (const [unit, { index, start }] of units) {
     const first = index(times[0] ?? 0);
     const count = index(times.at(-1) ?? 0) - first + 1;
-    if (count > MOST) continue;
+    if (count > MAX_PERIODS) continue;
+
     const periods = Array.from({ length: count }, (_, i) => ({
       start: dayOf(start(first + i)),
       end: dayOf(start(first + i + 1) - DAY),
       participants: 0,
       responses: 0,
     }));
+
     for (const [i, { participants, responses }] of days.entries()) {
       const period = periods[index(times[i] ?? 0) - first];
       if (!period) continue;
+
       period.participants += participants;
       period.responses += responses;
     }

@@ -4,7 +4,7 @@ import { explain } from './api.ts';
 import { cut } from './long-text.ts';
 import { downloadRequestOf } from './selection.ts';
 import type { Session } from './session.ts';
-import { preview as texts } from './texts.ts';
+import { page, preview as texts } from './texts.ts';
 
 const ROWS = 20;
 /** More columns are counted, but not shown. */
@@ -47,7 +47,7 @@ export function previewView(
     clear();
     loading = new AbortController();
     const current = AbortSignal.any([loading.signal, signal]);
-    state.textContent = texts.loading;
+    state.textContent = page.loading;
     try {
       const { path, params } = downloadRequestOf(selection());
       // The table of a workbook is that of the CSV file.

@@ -221,14 +221,14 @@ interface Option {
  */
 function describe(selection: URLSearchParams, options: Params): string {
   const labels: Readonly<Record<string, Option>> = { ...form.lists, ...lists, ...texts.options };
-  const name = formatOf(selection);
-  const parts: string[] = [form.formats[name].label];
+  const format = formatOf(selection);
+  const parts: string[] = [form.formats[format].label];
 
-  if (FORMATS[name].accepts.includes('layout'))
+  if (FORMATS[format].accepts.includes('layout'))
     parts.push(form.layouts[isWide(selection) ? 'wide' : 'long'].label);
   parts.push(...describeFilters(selection));
 
-  for (const [option, pairs] of Map.groupBy(options, ([option]) => option)) {
+  for (const [option, pairs] of Map.groupBy(options, ([name]) => name)) {
     const { label, choices } = labels[option] ?? {};
     const values = pairs.map(([, value]) => choices?.[value] ?? value);
     if (label) parts.push(texts.filter(label, values));

@@ -67,6 +67,7 @@ export function createSummaries(results: Results): Summaries {
     ['missing', '404'],
     ['timezone', zoneFor(zone)],
   ];
+
   return {
     zoneFor,
     known: (params, zone) => results.known(PATH, inZone(params, zone)) as Summary | undefined,
@@ -76,8 +77,9 @@ export function createSummaries(results: Results): Summaries {
         return await results.get<Summary>(PATH, inZone(params, zone), signal);
       } catch (error) {
         // The database does not know every zone that browsers know.
-        if (used === 'UTC' || !(error instanceof ApiError && error.message.startsWith('timezone ')))
-          throw error;
+        const isUnknown = error instanceof ApiError && error.message.startsWith('timezone ');
+        if (used === 'UTC' || !isUnknown) throw error;
+
         unknown.add(zone);
         return results.get<Summary>(PATH, inZone(params, zone), signal);
       }

@@ -388,7 +388,6 @@ export const selection = {
 
 export const preview = {
   show: 'Preview',
-  loading: 'Loading the first rows…',
   label: 'First rows of the file',
   found(rows: number, isWhole: boolean, columns: number, shown: number): string {
     const found = isWhole ? counted(rows, 'row', 'rows') : `The first ${number(rows)} rows`;
@@ -437,7 +436,6 @@ export const downloads = {
   region: 'Downloads',
   progress: (name: string) => `Download of ${name}`,
   started: (name: string) => `Downloading ${name}`,
-  quarter: (percent: number, name: string) => `${percent}% of ${name} downloaded`,
   of: (rows: number, total: number) => `${number(rows)} of ${answers(total)}`,
   rows: (rows: number) => counted(rows, 'row', 'rows'),
   left(seconds: number): string {
@@ -462,8 +460,7 @@ export const downloads = {
   added: (count: number) => `${number(count)} of them arrived during the download.`,
   where:
     'Your browser saves complete files in its downloads folder. Check that a file is there before you remove it here.',
-  inMemory:
-    'Keep this page open until the download is complete. The file is in memory: if you close the page, it is lost.',
+  inMemory: 'Keep this page open until the download is complete, because the file is in memory.',
   cancel: 'Cancel',
   continue: 'Continue',
   again: 'Start again',
@@ -473,5 +470,5 @@ export const downloads = {
 
 export const code = {
   title: 'Code for this file',
-  key: 'The programs read your key from the environment variable SURVEY_EXPORT_KEY, so the key is not in the code. The Python program needs the package survey-export, the R program httr2.',
+  key: 'The programs read your key from the environment variable SURVEY_EXPORT_KEY. The Python program needs the package survey-export, the R program httr2.',
 };

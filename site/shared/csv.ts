@@ -14,6 +14,7 @@ const MAX_RECORD_BYTES = 64_000_000;
 export function createRecordEnds(hasQuotes = true): (chunk: Uint8Array) => number[] {
   let isQuoted = false;
   let last = LF;
+
   return (chunk) => {
     const ends: number[] = [];
     for (let i = 0; i < chunk.length; i++) {
@@ -22,10 +23,11 @@ export function createRecordEnds(hasQuotes = true): (chunk: Uint8Array) => numbe
         // Quoted text begins at the start of a cell or, within it, with the second of two quotes. A
         // stray quote begins none: it would hide the ends of all following records.
         const previous = i === 0 ? last : chunk[i - 1];
-        isQuoted =
-          hasQuotes && !isQuoted && (previous === LF || previous === COMMA || previous === QUOTE);
+        const canBegin = previous === LF || previous === COMMA || previous === QUOTE;
+        isQuoted = hasQuotes && !isQuoted && canBegin;
       } else if (byte === LF && !isQuoted) ends.push(i + 1);
     }
+
     last = chunk.at(-1) ?? last;
     return ends;
   };
@@ -51,16 +53,21 @@ export async function* recordsOf(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+
       const records: Uint8Array<ArrayBuffer>[] = [];
       let start = 0;
       for (const end of endsIn(value)) {
         const record = value.subarray(start, end);
         records.push(size === 0 ? record : await join([...incomplete, record]));
-        [start, size, incomplete] = [end, 0, []];
+        start = end;
+        size = 0;
+        incomplete = [];
       }
+
       incomplete.push(value.slice(start));
       size += value.length - start;
       if (size > MAX_RECORD_BYTES) throw new RangeError('a record is too long');
+
       yield records;
     }
   } finally {

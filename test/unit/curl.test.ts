@@ -12,7 +12,7 @@ test.each([
   ['a character that reverses the text', 'a\u202eb', 'survey=a%E2%80%AEb'],
 ])('the curl command passes a name with %s', (_, name, argument) => {
   const pairs: [string, string][] = [['survey', name]];
-  const command = curlFor({ url: 'http://127.0.0.1/', pairs, needsKey: false, file: undefined });
+  const command = curlFor({ url: 'http://127.0.0.1/', pairs, needsKey: false });
   const script = `curl() { printf '%s\\n' "$@"; }; ${command}`;
   expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\n')).toContain(argument);
   expect(command).not.toMatch(/[\p{Cf}]|(?!\n)\p{Cc}/u);

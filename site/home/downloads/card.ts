@@ -58,7 +58,6 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
 
   /** Since when it runs, in milliseconds, and how much had arrived then. */
   let start: { readonly time: number; readonly rows: number } | undefined;
-  let quarter = 0;
 
   function showProgress(progress: Progress): void {
     const { rows, total } = progress;
@@ -71,10 +70,6 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
     if (total && rows < total && seconds > 1 && rate > 0)
       parts.push(texts.left((total - rows) / rate));
     text.textContent = parts.join(' · ');
-
-    const reached = total ? Math.min(Math.floor((4 * rows) / total), 3) : 0;
-    if (reached > quarter) announce(texts.quarter(25 * reached, survey));
-    quarter = reached;
   }
 
   function showWaiting(reason: string): void {

@@ -54,6 +54,7 @@ export function createRecords(format: RecordFormat, known: readonly (string | nu
         incomplete.push(chunk);
         return [];
       }
+
       count += ends.length;
       const complete = [...incomplete, chunk.subarray(0, end)];
       last = first === end ? complete : [chunk.subarray(ends.at(-2), end)];
@@ -62,6 +63,7 @@ export function createRecords(format: RecordFormat, known: readonly (string | nu
         count--;
         if (first === end) last = [];
       }
+
       incomplete = [chunk.slice(end)];
       return complete;
     },
@@ -72,13 +74,17 @@ export function createRecords(format: RecordFormat, known: readonly (string | nu
 
     cursor() {
       if (last.length === 0 || format === 'wide') return '';
-      if (format === 'ndjson')
-        return String((JSON.parse(decode(last)) as { token: unknown }).token);
+      if (format === 'ndjson') {
+        const { token } = JSON.parse(decode(last)) as { token: unknown };
+        return String(token);
+      }
+
       const cells = cellsOf(decode(last));
       const json = JSON.stringify([
         1,
         ...CURSOR_COLUMNS.map((name) => cells[columns.indexOf(name)]),
       ]);
+
       const binary = String.fromCharCode(...new TextEncoder().encode(json));
       return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
     },

@@ -39,12 +39,10 @@ export interface PartStorage {
  */
 async function openRoot(): Promise<FileSystemDirectoryHandle | undefined> {
   try {
-    return 'createWritable' in FileSystemFileHandle.prototype
-      ? await navigator.storage.getDirectory()
-      : undefined;
-  } catch {
-    return undefined;
-  }
+    if ('createWritable' in FileSystemFileHandle.prototype)
+      return await navigator.storage.getDirectory();
+  } catch {} // as without it
+  return undefined;
 }
 
 /** Takes the lock of a folder. @returns releases it; undefined if another tab holds it */
@@ -165,7 +163,9 @@ function inMemory(): PartStorage {
   const parts: Blob[] = [];
   return {
     isPersistent: false,
-    writePart: async (number, blob) => void (parts[number] = blob),
+    async writePart(number, blob) {
+      parts[number] = blob;
+    },
     writeManifest: async () => {},
     readManifest: async () => undefined,
     parts: async (count) => parts.slice(0, count),
