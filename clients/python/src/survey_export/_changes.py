@@ -11,6 +11,7 @@ import shutil
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, cast
 
@@ -19,7 +20,7 @@ from ._files import open_locked
 from ._manifest import Manifest
 from ._mirror import check_is_ours
 from ._models import Change
-from ._records import CSV, PRIMARY_KEY, RESPONSE_COLUMNS, Key, cells, csv_table, value
+from ._records import CSV, PRIMARY_KEY, RESPONSE_COLUMNS, Key, cells, csv_table, text_of
 
 
 @contextmanager
@@ -34,22 +35,25 @@ def changes(folder: Path, url: str, survey: str) -> Generator[Iterator[Change]]:
             manifest.check(folder, url=url, survey=survey)
         if not manifest or not manifest.is_of(folder):
             raise MirrorError(f"{folder} is not as a run of mirror leaves it: run mirror first")
+
         versions = _add_version(folder / ".changes", folder / "responses")
-        is_read = []
+        is_read = False
 
         def read() -> Iterator[Change]:
+            nonlocal is_read
             for name in sorted({path.name for version in versions for path in version.iterdir()}):
                 yield from _compare([version / name for version in versions])
-            is_read.append(True)
+            is_read = True
 
         yield read()
+
         if is_read:
             for version in versions[:-1]:
                 shutil.rmtree(version.rename(version.with_name(f"old{version.name}")))
 
 
 def _add_version(folder: Path, responses: Path) -> list[Path]:
-    """Return the folders of the versions: the confirmed one, those that were yielded since, and the present one."""
+    """Return the folders of the versions: the confirmed one, later ones, and the present one."""
     for rest in folder.glob("[!0-9]*"):
         shutil.rmtree(rest)
     (folder / "new").mkdir(parents=True)
@@ -58,45 +62,48 @@ def _add_version(folder: Path, responses: Path) -> list[Path]:
             os.link(path, folder / "new" / path.name)
         except OSError:  # a file system without hard links
             shutil.copyfile(path, folder / "new" / path.name)
+
     versions = sorted(folder.glob("[0-9]*"), key=lambda version: int(version.name))
     if not versions:  # nothing was confirmed yet
         versions = [folder / "0"]
         versions[0].mkdir()
+
     version = folder / str(int(versions[-1].name) + 1)
     return [*versions, (folder / "new").rename(version)]
 
 
 def _compare(versions: list[Path]) -> Iterator[Change]:
-    """Yield what differs between the versions of a file, which a version can lack. The last one is the present one."""
-    files = [
-        versions[0],
-        *(file for before, file in itertools.pairwise(versions) if not _are_equal(before, file)),
-    ]
+    """Yield what changed in a file. The last version is the present one. Any can lack the file."""
+    files = versions[:1]
+    for before, file in itertools.pairwise(versions):
+        if not _are_equal(before, file):
+            files.append(file)
     if len(files) == 1:
         return
-    records = heapq.merge(
-        *itertools.starmap(_records, enumerate(files)), key=lambda record: record[0][0]
-    )
-    for _, at_one_time in itertools.groupby(records, lambda record: record[0][0]):
+
+    timestamp = itemgetter(0)
+    records = heapq.merge(*itertools.starmap(_records, enumerate(files)), key=timestamp)
+    for _, at_one_time in itertools.groupby(records, timestamp):
         found: dict[Key, dict[int, bytes]] = {}
-        for key, version, record in at_one_time:
+        for _, key, version, record in at_one_time:
             found.setdefault(key, {})[version] = record
-        for of_versions in found.values():
-            if len(of_versions) < len(files) or len({*of_versions.values()}) > 1:
-                last = max(of_versions)
-                kind = (
-                    "deleted"
-                    if last < len(files) - 1
-                    else "updated"
-                    if 0 in of_versions
-                    else "inserted"
-                )
-                texts = [
-                    None if (text := value(cell)) is None else text.decode()
-                    for cell in cells(of_versions[last])
-                ]
-                row = dict(zip(RESPONSE_COLUMNS, texts, strict=True))
-                yield Change(kind, tuple(row[name] or "" for name in PRIMARY_KEY), row)
+
+        for by_version in found.values():
+            if len(by_version) < len(files) or len({*by_version.values()}) > 1:
+                yield _change(by_version, len(files) - 1)
+
+
+def _change(by_version: dict[int, bytes], present: int) -> Change:
+    last = max(by_version)
+    if last < present:
+        kind = "deleted"
+    elif 0 in by_version:
+        kind = "updated"
+    else:
+        kind = "inserted"
+
+    row = dict(zip(RESPONSE_COLUMNS, map(text_of, cells(by_version[last])), strict=True))
+    return Change(kind, tuple(row[name] or "" for name in PRIMARY_KEY), row)
 
 
 def _are_equal(one: Path, other: Path) -> bool:
@@ -105,14 +112,17 @@ def _are_equal(one: Path, other: Path) -> bool:
     return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
 
 
-def _records(version: int, path: Path) -> Iterator[tuple[Key, int, bytes]]:
-    """Yield the position of each response, the number of its version, and its bytes."""
-    if path.exists():
-        try:
-            with cast(IO[bytes], gzip.open(path)) as file:
-                for record in csv_table(file, RESPONSE_COLUMNS):
-                    yield CSV.keys(record)[0], version, record
-        except (TransferError, EOFError, OSError, zlib.error):
-            root = path.parent.parent
-            message = f"{path} is damaged: delete {root}, and all responses are inserted again, into an empty table"
-            raise MirrorError(message) from None
+def _records(version: int, path: Path) -> Iterator[tuple[str, Key, int, bytes]]:
+    """Yield each response: its timestamp, its position, the number of its version, its bytes."""
+    if not path.exists():
+        return
+    try:
+        with cast(IO[bytes], gzip.open(path)) as file:
+            for record in csv_table(file, RESPONSE_COLUMNS):
+                [key] = CSV.keys(record)
+                yield key[0], key, version, record
+    except (TransferError, EOFError, OSError, zlib.error):
+        raise MirrorError(
+            f"{path} is damaged: delete {path.parent.parent}, "
+            "and all responses are inserted again, into an empty table"
+        ) from None

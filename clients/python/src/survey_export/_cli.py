@@ -25,8 +25,10 @@ _Output: TypeAlias = tuple[Any, list[str]]
 
 _ARGUMENTS = {
     "survey": "the survey's name, as `survey-export surveys` lists it",
-    "file": "the file to write; its ending, .csv, .ndjson (also .gz), .xlsx, .dta or .sav, is the format; - prints CSV",
-    "folder": "the folder of the copy, created if it is missing; each survey and selection needs its own",
+    "file": "the file to write; its ending, .csv, .ndjson (also .gz), .xlsx, .dta or .sav, "
+    "is the format; - prints CSV",
+    "folder": "the folder of the copy, created if it is missing; "
+    "each survey and selection needs its own",
 }
 _FILTERS = {
     "since": "responses at this time or later, such as 2026-03-01",
@@ -40,7 +42,8 @@ _RECORDS = {
     "repeats": "wide layout: last, first or drop",
     "columns": "wide layout: form_question or question",
     "require_metadata": "wide layout: leave out participants without this key; repeatable",
-    "require_question": "wide layout: leave out participants without an answer to this question; repeatable",
+    "require_question": "wide layout: leave out participants without an answer to this question; "
+    "repeatable",
 }
 _FORMATS = {
     "layout": "long or wide (.csv, .xlsx); files for Stata (.dta) and SPSS (.sav) are wide",
@@ -64,23 +67,26 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command. Return its exit status: 0, or 1 after one sentence on stderr, or 2 if an argument is wrong."""
+    """Run the command. Return its exit status.
+
+    It is 0, or 1 after one sentence on stderr, or 2 after one if an argument is wrong.
+    """
     options = _parser().parse_args(arguments, argparse.Namespace(url=None, json=False, file=None))
     try:
         with Client(options.url) as client:
             value, lines = options.run(client, options)
+
         if options.json:
             lines = [json.dumps(value, ensure_ascii=False)]
-        for line in lines or ["nothing is selected"]:
-            print(line, file=sys.stderr if not lines or options.file == "-" else sys.stdout)
+        output = sys.stderr if not lines or options.file == "-" else sys.stdout
+        print("\n".join(lines) or "nothing is selected", file=output)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _failed("interrupted; the next run continues")
     except SurveyExportError as error:
         return _failed(f"{error} (request {error.request_id})" if error.request_id else str(error))
     except (OSError, UnicodeError) as error:
-        # If stdout is full, what it still holds would fail again when Python exits, with status
-        # 120.
+        # What a full stdout still holds would fail again as Python exits, with status 120.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # as in `survey-export surveys | head`
             return 0
@@ -96,9 +102,8 @@ def _failed(reason: str, status: int = 1) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    everywhere = _Parser(
-        add_help=False, argument_default=argparse.SUPPRESS
-    )  # before and after the name of a command
+    # These options can stand before and after the name of a command.
+    everywhere = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     everywhere.add_argument(
         "--url", help="where the service is; by default the environment variable SURVEY_EXPORT_URL"
     )
@@ -110,16 +115,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser = _Parser(
         prog="survey-export",
-        description="Downloads survey responses. Your API key is read from the environment variable SURVEY_EXPORT_KEY.",
+        description="Downloads survey responses. "
+        "Your API key is read from the environment variable SURVEY_EXPORT_KEY.",
         parents=[everywhere],
     )
     commands = parser.add_subparsers(
         required=True, metavar="surveys | download | mirror | codebook | answers"
     )
 
-    def add(
-        name: str, run: Callable[..., _Output], about: str, *names: str, **parameters: str
-    ) -> Any:
+    def add(run: Callable[..., _Output], about: str, *names: str, **parameters: str) -> Any:
+        name = run.__name__[1:]
         command = commands.add_parser(name, help=about, description=about, parents=[everywhere])
         for argument in names:
             command.add_argument(argument, help=_ARGUMENTS[argument])
@@ -128,31 +133,16 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         return command
 
-    add("surveys", _surveys, "list the surveys of your account")
-    add(
-        "download",
-        _download,
-        "download responses into a file",
-        "survey",
-        "file",
-        **_FILTERS,
-        **_FORMATS,
-    )
-    command = add(
-        "mirror", _mirror, "bring a copy of a survey up to date", "survey", "folder", **_FILTERS
-    )
-    command.add_argument(
+    add(_surveys, "list the surveys of your account")
+    formats = _FILTERS | _FORMATS
+    add(_download, "download responses into a file", "survey", "file", **formats)
+    mirror = add(_mirror, "bring a copy of a survey up to date", "survey", "folder", **_FILTERS)
+    mirror.add_argument(
         "--interval", choices=["day", "hour", "month"], default="day", help="default: day"
     )
-    add("codebook", _codebook, "list the questions of a survey", "survey", **_FILTERS)
-    add(
-        "answers",
-        _answers,
-        "list how many records have each answer",
-        "survey",
-        **_FILTERS,
-        **_ANSWERS,
-    )
+    add(_codebook, "list the questions of a survey", "survey", **_FILTERS)
+    counted = _FILTERS | _ANSWERS
+    add(_answers, "list how many records have each answer", "survey", **counted)
     return parser
 
 
@@ -163,10 +153,8 @@ def _parameters(options: argparse.Namespace) -> dict[str, Parameter]:
 
 def _surveys(client: Client, _: argparse.Namespace) -> _Output:
     surveys = client.surveys()
-    lines = [
-        "\t".join([survey.name, *(form.shortcode for form in survey.forms)]) for survey in surveys
-    ]
-    return [asdict(survey) for survey in surveys], lines
+    rows = [[survey.name, *(form.shortcode for form in survey.forms)] for survey in surveys]
+    return [asdict(survey) for survey in surveys], ["\t".join(row) for row in rows]
 
 
 def _download(client: Client, options: argparse.Namespace) -> _Output:
@@ -184,25 +172,24 @@ def _download(client: Client, options: argparse.Namespace) -> _Output:
 
 
 def _mirror(client: Client, options: argparse.Namespace) -> _Output:
-    changes = client.survey(options.survey).mirror(
-        options.folder, options.interval, **_parameters(options)
-    )
+    survey = client.survey(options.survey)
+    changes = survey.mirror(options.folder, options.interval, **_parameters(options))
     counts = [f"{len(starts)} {kind}" for kind, starts in asdict(changes).items()]
     return asdict(changes), [f"{options.folder}: {', '.join(counts)}"]
 
 
 def _codebook(client: Client, options: argparse.Namespace) -> _Output:
     questions = client.survey(options.survey).codebook(**_parameters(options))
-    lines = [
-        f"{entry.column}\t{entry.responses}\t{' '.join(entry.question_text.split())}"
-        for entry in questions
-    ]
+    lines = [_line(each.column, each.responses, each.question_text) for each in questions]
     return [asdict(question) for question in questions], lines
 
 
 def _answers(client: Client, options: argparse.Namespace) -> _Output:
     rows = answer_rows(client._http, {"survey": options.survey, **_parameters(options)})
-    texts = ["(others)" if row["value"] is None else " ".join(row["value"].split()) for row in rows]
-    return rows, [
-        f"{row['column']}\t{row['records']}\t{text}" for row, text in zip(rows, texts, strict=True)
-    ]
+    texts = ["(others)" if row["value"] is None else row["value"] for row in rows]
+    counted = zip(rows, texts, strict=True)
+    return rows, [_line(row["column"], row["records"], text) for row, text in counted]
+
+
+def _line(column: str, number: int, text: str) -> str:
+    return f"{column}\t{number}\t{' '.join(text.split())}"

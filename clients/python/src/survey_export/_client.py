@@ -1,4 +1,4 @@
-"""The service, with a key, and one survey: its responses, its codebook, and copies of it on disk."""
+"""The service with a key, and one survey: its responses, its codebook, and copies on disk."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 class Client:
     """A connection to the service, for one key.
 
-    A request is tried again after a broken connection, 429, 502, 503, 504 or 520 to 529, once the seconds of its
-    `Retry-After` have passed. An address that was never reached is not.
+    A request is tried again after a broken connection, 429, 502, 503, 504 or 520 to 529, once the
+    seconds of its `Retry-After` have passed. An address that was never reached is not.
 
     Args:
-        url: where the service is, such as "https://export.example.org", also with "/api/v1"; by default the
-            environment variable SURVEY_EXPORT_URL.
+        url: where the service is, such as "https://export.example.org", also with "/api/v1"; by
+            default the environment variable SURVEY_EXPORT_URL.
         key: your API key; by default the environment variable SURVEY_EXPORT_KEY.
 
     Raises:
@@ -77,7 +77,10 @@ class Client:
         return self._http.json("/key", {}, key)
 
     def surveys(self) -> list[SurveyInfo]:
-        """Return the surveys that the key sees, with forms and versions, ordered by name. Cost: one small request."""
+        """Return the surveys that the key sees, with forms and versions, ordered by name.
+
+        Cost: one small request.
+        """
         return self._http.json("/surveys", {}, surveys)
 
     def survey(self, name: str) -> Survey:
@@ -112,11 +115,11 @@ def _setting(what: str, value: str | None, variable: str) -> str:
 class Survey:
     """One survey of an account: `client.survey("Health & Habits")`.
 
-    Parameters are those of the HTTP API: the filters `since`, `until`, `question_ref`, `shortcode` and `userid`,
-    and those of the endpoint. Times are texts, dates (midnight UTC) or datetimes with a time zone; lists repeat a
-    parameter, and None leaves it out. An unknown parameter is an error (400). A ValueError is an empty list, which
-    would select everybody; a value that is not text, an integer or a time; a datetime without a time zone; or more
-    than 64 KiB of parameters.
+    Parameters are those of the HTTP API: the filters `since`, `until`, `question_ref`, `shortcode`
+    and `userid`, and those of the endpoint. Times are texts, dates (midnight UTC) or datetimes with
+    a time zone; lists repeat a parameter, and None leaves it out. An unknown parameter is an error
+    (400). An empty list, which would select everybody, is a ValueError, as are a value that is not
+    text, an integer or a time, a datetime without a time zone, and more than 64 KiB of parameters.
 
     Every method that sends a request raises, besides what `Client` lists:
         NoResponsesError: there is no such survey, or it has no responses yet.
@@ -135,16 +138,19 @@ class Survey:
         return texts(dict(**parameters, survey=self.name))
 
     def rows(self, *, after: str | None = None, **filters: Parameter) -> Iterator[dict[str, Any]]:
-        """Yield the responses in the order of their timestamps, as dicts, while they are downloaded.
+        """Yield the responses in the order of their timestamps, while they are downloaded.
 
-        Every value is a text or None, except `metadata`, which is a dict or None. Its numbers are ints and floats
-        (17 digits), and an integer of more than 4,300 digits is a Decimal. After a broken connection, the download
-        resumes after the last response, so each one comes once. The end comes after as many as the service counts.
+        Each is a dict, whose values are texts or None, except `metadata`, which is a dict or None.
+        Its numbers are ints and floats (17 digits), and an integer of more than 4,300 digits is a
+        Decimal. After a
+        broken connection, the download resumes after the last response, so each one comes once.
+        It ends after as many as the service counts.
 
         Args:
             after: the `token` of a response, to begin with the one that follows it.
 
-        Cost: one request for any number of responses, which the service counts first. Memory does not grow with them.
+        Cost: one request for any number of responses, which the service counts first. Memory does
+        not grow with them.
 
         Example:
             >>> for row in survey.rows(since="2026-03-01", shortcode="food"):
@@ -169,8 +175,8 @@ class Survey:
     def summary(self, **parameters: Parameter) -> Summary:
         """Return the number of responses and participants, in total and per day.
 
-        The parameters are filters, `timezone` (such as "Africa/Nairobi"), `repeats`, `require_metadata` and
-        `require_question`.
+        The parameters are filters, `timezone` (such as "Africa/Nairobi"), `repeats`,
+        `require_metadata` and `require_question`.
 
         Cost: one request, for which the service reads all responses of the selection.
 
@@ -185,27 +191,29 @@ class Survey:
     ) -> int:
         """Download the responses into a file, which gets its name only when it is complete.
 
-        The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, `.xlsx`, or `.dta` or `.sav`, as
-        `save_stata` and `save_spss` write them. If the connection breaks, or the program is stopped and run again, the
-        download resumes after the last complete record of the `.part` file beside it; workbooks and the wide layout
-        start again. The file is complete if it has each response once, in order, and as many as the service counts;
-        a wide file, as many participants as the summary. Returns the number of records.
+        The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, `.xlsx`, or
+        `.dta` or `.sav`, as `save_stata` and `save_spss` write them. If the connection breaks, or
+        the program is stopped and run again, the download resumes after the last complete record of
+        the `.part` file beside it; workbooks and the wide layout start again. The file is complete
+        if it has each response once, in order, and as many as the service counts; a wide file, as
+        many participants as the summary. Returns the number of records.
 
         Args:
             path: the file, which is replaced if it exists.
             progress: whether to show progress on stderr; by default if that is a terminal.
-            **parameters: filters, and those of the format, such as `layout`, `value`, `metadata` and `safe`.
+            **parameters: filters, and those of the format, such as `layout`, `value`, `metadata`
+                and `safe`.
 
         Raises, besides what `Survey` lists:
             ValueError: the file's name has another ending.
-            SurveyExportError: another process is downloading this file, there is no such folder, or there are more
-                responses than the service counts.
+            SurveyExportError: another process is downloading this file, there is no such folder, or
+                there are more responses than the service counts.
             OSError: the file cannot be written. What has been downloaded stays for the next run.
 
-        Cost: a request for the account and one for the file, and one for each time that it resumes, or for the
-        count of a workbook. The service counts the responses, then reads them. Memory does not grow with them, but
-        by about 10 MB for 100,000 participants of a wide file, whose summary is requested then. The disk holds the
-        uncompressed file until a `.gz` is complete.
+        Cost: a request for the account and one for the file, and one for each time that it resumes,
+        or for the count of a workbook. The service counts the responses, then reads them. Memory
+        does not grow with them, but by about 10 MB for 100,000 participants of a wide file, which
+        also costs the summary. The disk holds the uncompressed file until a `.gz` is complete.
 
         Example:
             >>> survey.download("food.xlsx", layout="wide", value="label", shortcode="food")
@@ -222,30 +230,34 @@ class Survey:
     ) -> Changes:
         """Make a folder an exact copy of the survey, late, edited and deleted responses included.
 
-        The folder then has `responses/2026-03-01.csv.gz` for each day that has responses, `form-data.csv`,
-        `codebook.csv`, unless the survey has too many questions for one, `manifest.json` and `datapackage.json`, which
-        describes the files for programs that read Data Packages. Only intervals that changed are downloaded, and each
-        file is compared with the service's digest before it replaces another. A run that is stopped at any point
-        leaves a folder that the next run completes, and every file in `responses/` is complete at any time. Returns
-        the intervals that changed since the last run that was completed.
+        The folder then has `responses/2026-03-01.csv.gz` for each day that has responses,
+        `form-data.csv`, `codebook.csv`, unless the survey has too many questions for one,
+        `manifest.json` and `datapackage.json`, which describes the files for programs that read
+        Data Packages. Only intervals that changed are downloaded, and each file is compared with
+        the service's digest before it replaces another. A run that is stopped at any point leaves a
+        folder that the next run completes, and every file in `responses/` is complete at any time.
+        Returns the intervals that changed since the last run that was completed.
 
         Args:
-            folder: created if it is missing. One folder holds one survey with the same filters and interval, as keys
-                with the same limits see it.
+            folder: created if it is missing. It always holds the same survey, with the same
+                filters and interval, as keys with the same limits see it.
             interval: what a file covers: "day", "hour" or "month", in UTC.
             **filters: the responses to copy.
 
         Raises, besides what `Survey` lists:
-            MirrorError: the folder is the mirror of something else, or as a key with other limits sees it, has a file
-                that the mirror cannot contain, or is used by another process.
-            MirrorChangingError: the survey changed in each of five rounds. What is verified stays; run it again.
-            NoResponsesError: there is no such survey. Nothing is deleted. (A survey without responses is no error.)
+            MirrorError: the folder is the mirror of something else, was made with a key that has
+                other limits, has a file that no mirror contains, or is used by another process.
+            MirrorChangingError: the survey changed in each of five rounds. What is verified stays;
+                run it again.
+            NoResponsesError: there is no such survey. Nothing is deleted. (A survey without
+                responses is no error.)
             OSError: a file cannot be written.
 
-        Cost: the SHA-256 of each file in the folder (about 0.1 s for 100 MB), so that a bit that the disk has lost
-        is found, and one request if nothing changed, for which the service reads all responses of the selection
-        (about 8 CPU-seconds for a million). Otherwise also the account, the codebook, the digests again, and one
-        request for each group of neighbouring intervals that changed. Memory does not grow with the responses.
+        Cost: the SHA-256 of each file in the folder (about 0.1 s for 100 MB), which finds a bit
+        that the disk has lost, and one request if nothing changed, for which the service reads
+        all responses of the selection (about 8 CPU-seconds for a million). Otherwise also the
+        account, the codebook, the digests again, and one request for each group of neighbouring
+        intervals that changed. Memory does not grow with the responses.
 
         Example:
             >>> changes = survey.mirror("data/")
@@ -255,23 +267,26 @@ class Survey:
         return mirror(self._http, self.name, Path(folder), interval, texts(filters))
 
     def changes(self, folder: str | os.PathLike[str]) -> AbstractContextManager[Iterator[Change]]:
-        """Yield the responses that were inserted, updated or deleted in a mirror, for a copy in a database.
+        """Yield the responses that were inserted, updated or deleted in a mirror.
 
-        They are in the order of their times, each once. At first, all responses are inserted. Changes are confirmed
-        when the `with` block ends without an exception, after they were read to the end. Until then they come again,
-        with those that later runs of `mirror` made: whatever part of them was applied, the copy is exact once all
-        have been. So insert or replace the row with the same `PRIMARY_KEY`, or delete it, if it is there.
+        They are for a copy in a database, and come in the order of their times, each once. At
+        first, all responses are inserted. Changes are confirmed when the `with` block ends without
+        an exception, after they were read to the end. Until then they come again, with those that
+        later runs of `mirror` made: whatever part of them was applied, the copy is exact once all
+        have been. So insert or replace the row with the same `PRIMARY_KEY`, or delete it, if it is
+        there.
 
         Args:
             folder: a folder in which `mirror` was completed. Until the block ends, it is locked.
 
         Raises:
-            MirrorError: the folder is not a mirror of this survey, is not as a run of `mirror` leaves it, or is used
-                by another process; or a file in its `.changes` is damaged.
+            MirrorError: the folder is not a mirror of this survey, is not as a run of `mirror`
+                leaves it, or is used by another process; or a file in its `.changes` is damaged.
             OSError: there is no such folder, or a file cannot be written.
 
-        Cost: no request. The SHA-256 of each file, and the reading of those that changed. Memory does not grow with
-        the responses. The files that were replaced stay in `.changes` until the changes are confirmed.
+        Cost: the SHA-256 of each file, and reading those that changed; no request. Memory does not
+        grow with the responses. The files that were replaced stay in `.changes` until the changes
+        are confirmed.
 
         Example:
             >>> survey.mirror("data/")
@@ -284,11 +299,13 @@ class Survey:
     def frame(self, **parameters: Parameter) -> pandas.DataFrame:
         """Return the responses as a pandas data frame in which every column is text.
 
-        Ids keep their leading zeros, the answer `NA` is a text, and an empty answer differs from a missing one,
-        which is `pandas.NA`. The codebook is in `.attrs["codebook"]`. The parameters are filters, and those of a CSV
-        file, such as `layout`, `value` and `metadata`. If pandas is not installed, that is a SurveyExportError.
+        Ids keep their leading zeros, the answer `NA` is a text, and an empty answer differs from a
+        missing one, which is `pandas.NA`. The codebook is in `.attrs["codebook"]`. The parameters
+        are filters, and those of a CSV file, such as `layout`, `value` and `metadata`. If pandas is
+        not installed, that is a SurveyExportError.
 
-        Cost: `download` to a temporary file, and a request for the codebook. All responses are in memory.
+        Cost: `download` to a temporary file, and a request for the codebook. All responses are in
+        memory.
 
         Example:
             >>> frame = survey.frame(layout="wide", value="label")
@@ -297,12 +314,13 @@ class Survey:
         return frame(self._http, self._selection(parameters))
 
     def answers(self, *, top: int = 20, **parameters: Parameter) -> pandas.DataFrame:
-        """Return what participants answered, as a pandas data frame with a row for each answer that is listed.
+        """Return what participants answered, as a pandas data frame with a row for each answer.
 
-        Its columns are `column`, `shortcode`, `question_ref`, `value` and `records`, how many records of the wide
-        layout have the answer. The `top` most frequent answers of each question are listed; the records with any
-        other are in a row whose `value` is `pandas.NA`. The parameters are filters, those of the wide layout that
-        choose its records and texts, and `column`, the names of some columns. If pandas is not installed, that is a
+        Its columns are `column`, `shortcode`, `question_ref`, `value` and `records`, the number of
+        records of the wide layout that have the answer. Each question has its `top` most frequent
+        answers, and a row for all others together, whose `value` is `pandas.NA`. The
+        parameters are filters, those of the wide layout that choose its records and texts, and
+        `column`, the names of some columns. If pandas is not installed, that is a
         SurveyExportError.
 
         Cost: one request, for which the service reads all responses of the selection.
@@ -313,23 +331,24 @@ class Survey:
         return answers(self._http, {**self._selection(parameters), "top": [str(top)]})
 
     def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> int:
-        """Save the wide layout as a file for Stata 14 or newer, with the questions' texts as variable labels.
+        """Save the wide layout as a file for Stata 14 or newer.
 
-        A question whose answers are all letters that its text lists becomes 1, 2, 3 … with value labels. All
-        other columns are text, in which a missing answer and an empty one are the same. Names are changed to those that
-        Stata allows. Labels that are too long end with an ellipsis. If versions of a question list different
+        The questions' texts are the variable labels. A question whose answers are all letters that
+        its text lists becomes 1, 2, 3 … with value labels. All other columns are text, in which a
+        missing answer and an empty one are the same. Names are changed to those that Stata allows.
+        Labels that are too long end with an ellipsis. If versions of a question list different
         choices under the same letters, it has no value labels, and there is a warning.
 
-        The parameters are filters, and those of the wide layout. An existing file is replaced once the new one is
-        complete. Returns the number of records.
+        The parameters are filters, and those of the wide layout. An existing file is replaced once
+        the new one is complete. Returns the number of records.
 
         Raises, besides what `Survey` lists:
-            SurveyExportError: pandas or pyreadstat is not installed (`pip install pandas pyreadstat`); there is
-                no such folder; a text cannot be stored, and the message names its column and row; or responses
-                were edited during each of five downloads.
+            SurveyExportError: pandas or pyreadstat is not installed (`pip install pandas
+                pyreadstat`); there is no such folder; a text cannot be stored, and the message
+                names its column and row; or responses were edited during each of five downloads.
 
-        Cost: the codebook, and the wide file, which is downloaded twice if a question has choices, since the
-        versions of a form can list different ones. All responses are in memory.
+        Cost: the codebook, and the wide file, which is downloaded twice if a question has choices,
+        since the versions of a form can list different ones. All responses are in memory.
 
         Example:
             >>> survey.save_stata("responses.dta", repeats="first")
@@ -339,8 +358,9 @@ class Survey:
     def save_spss(self, path: str | os.PathLike[str], **parameters: Parameter) -> int:
         """Save the wide layout as an SPSS file, with the questions' texts as variable labels.
 
-        All columns are text, in which a missing answer and an empty one are the same, and spaces at the end are
-        lost. Letters that a question's text lists have value labels. Names and labels are as in `save_stata`, within
-        the limits of SPSS, and so are the parameters, result, errors and cost.
+        All columns are text, in which a missing answer and an empty one are the same, and spaces at
+        the end are lost. Letters that a question's text lists have value labels. Names and labels
+        are as in `save_stata`, within the limits of SPSS, and so are the parameters, result, errors
+        and cost.
         """
         return save_spss(self._http, Path(path), self._selection(parameters))

@@ -13,10 +13,19 @@ from ._records import RESPONSE_COLUMNS, cells, csv_table, value
 VERSION = 1
 FORM_COLUMNS = ["surveyid", "shortcode", "survey_name", "version", "survey_created", "metadata"]
 CODEBOOK_COLUMNS = [
-    *["column", "shortcode", "question_ref", "question_idx", "question_text"],
-    *["responses", "participants", "first", "last", "choices"],
+    "column",
+    "shortcode",
+    "question_ref",
+    "question_idx",
+    "question_text",
+    "responses",
+    "participants",
+    "first",
+    "last",
+    "choices",
 ]
 _SURVEYID = RESPONSE_COLUMNS.index("surveyid")
+_AD_ID = RESPONSE_COLUMNS.index("ad_id")
 
 
 def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
@@ -35,19 +44,17 @@ def count_in_codebook(path: Path) -> int:
 def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> str:
     """Return the digest of the responses in a gzipped file.
 
-    If the form data lacks the form version of a response, the digest differs from the service's: every form version
-    has a shortcode.
+    If the form data lacks the form version of a response, the digest differs from the service's:
+    every form version has a shortcode.
     """
+
+    def digested(values: list[bytes | None]) -> list[bytes | None]:
+        del values[_AD_ID]  # which repeats a value of `metadata`
+        values.insert(_SURVEYID, shortcodes.get(values[_SURVEYID]))
+        return values
+
     with cast(IO[bytes], gzip.open(path)) as file:
-        return _digest(  # `ad_id` repeats a value of `metadata`
-            [
-                *response[:_SURVEYID],
-                shortcodes.get(response[_SURVEYID]),
-                *response[_SURVEYID:-3],
-                *response[-2:],
-            ]
-            for response in _records(file, RESPONSE_COLUMNS)
-        )
+        return _digest(map(digested, _records(file, RESPONSE_COLUMNS)))
 
 
 def _records(file: IO[bytes], columns: list[str]) -> Iterator[list[bytes | None]]:
@@ -58,10 +65,8 @@ def _records(file: IO[bytes], columns: list[str]) -> Iterator[list[bytes | None]
 def _digest(records: Iterable[list[bytes | None]]) -> str:
     first = last = 0
     for values in records:
-        text = b"".join(
-            [b"~" if value is None else b"%d:%b" % (len(value), value) for value in values]
-        )
-        md5 = hashlib.md5(text, usedforsecurity=False).digest()
+        texts = [b"~" if value is None else b"%d:%b" % (len(value), value) for value in values]
+        md5 = hashlib.md5(b"".join(texts), usedforsecurity=False).digest()
         first += int.from_bytes(md5[:8], "big")
         last += int.from_bytes(md5[8:], "big")
     return f"{first % 2**64:016x}{last % 2**64:016x}"

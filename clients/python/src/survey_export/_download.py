@@ -1,4 +1,4 @@
-"""Downloads of whole files, and what is known of the records of wide files and workbooks without the service's."""
+"""Downloads of whole files, and the numbers of records in wide files and workbooks."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _FIRST_CELL = re.compile(rb'<c r="A\d+"(.*?)</c>', re.DOTALL)
 
 
 def download(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int:
-    """Download a file that gets its name only when it is complete. Return the number of its records.
+    """Download a file, which gets its name only when it is complete. Return its records.
 
-    Until then its uncompressed bytes are in a file beside it, which is named for the selection: a download with
-    other parameters does not continue it.
+    Until then its uncompressed bytes are in a file beside it, which is named for the selection: a
+    download with other parameters does not continue it.
     """
     compressed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if compressed else path.suffix
@@ -45,7 +45,8 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int
 
     found = http.json("/key", {}, key)
     selection = json.dumps([http.url, found.email, found.limits, suffix, sorted(query(parameters))])
-    part = path.with_name(f"{path.name}.{hashlib.sha256(selection.encode()).hexdigest()[:8]}.part")
+    checksum = hashlib.sha256(selection.encode()).hexdigest()[:8]
+    part = path.with_name(f"{path.name}.{checksum}.part")
     with open_locked(part) as file:
         if file is None:
             raise SurveyExportError(f"another process is downloading {path}")
@@ -56,6 +57,7 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int
                 file.close()
                 part.unlink()
             raise
+
         if os.name == "nt":
             file.close()  # Windows renames no open file
         if compressed:
@@ -70,7 +72,7 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> int
 
 
 def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
-    """Write the file of an ending, after what it has if that can be continued. Return the number of its records."""
+    """Write a file, or continue it if its format allows that. Return its records."""
     is_wide = ("layout", "wide") in query(parameters)
     if suffix == ".ndjson" or (suffix == ".csv" and not is_wide):
         records = _resume(http, CSV if suffix == ".csv" else NDJSON, parameters, file)
@@ -83,32 +85,30 @@ def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO
 def _fetch_counted(
     http: Http, suffix: str, is_wide: bool, parameters: Mapping[str, Parameter], file: IO[bytes]
 ) -> int:
-    """Write a file that has as many participants, or responses, as the service counts. Return its records."""
-    path, count = (
-        ("/responses/xlsx", count_workbook) if suffix == ".xlsx" else (CSV.path, count_csv)
-    )
+    """Write a file with as many participants, or responses, as the service counts.
+
+    Return its records.
+    """
+    path = "/responses/xlsx" if suffix == ".xlsx" else CSV.path
+    count = count_workbook if suffix == ".xlsx" else count_csv
     selection = filters_of(parameters, "repeats", "require_metadata", "require_question")
     expected: list[int] = []
     for _ in range(ROUNDS):
         records, participants = fetch(http, path, parameters, file, count)
-        # While responses are stored, the file has a number between that of the last round and this
-        # one.
         if is_wide:
-            number, now = (
-                participants,
-                http.json("/responses/summary", selection, summary).participants,
-            )
+            number = participants
+            now = http.json("/responses/summary", selection, summary).participants
         else:
-            number, now = records, count_responses(http, parameters)
+            number = records
+            now = count_responses(http, parameters)
+
+        # While responses are stored, the number is between those of the last round and this one.
         expected = [*expected[-1:], now]
         if min(expected) <= number <= max(expected):
             return records
-    found = (
-        f"{number:,} participants, and the summary {now:,}"
-        if is_wide
-        else f"{number} of {now} responses"
-    )
-    raise TransferError(f"the file has {found}", status=200)
+
+    unit = "participants" if is_wide else "responses"
+    raise TransferError(f"the file has {number:,} of {now:,} {unit}", status=200)
 
 
 def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
@@ -120,6 +120,7 @@ def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file:
             for block in transfer.read(iter(lambda: file.read(65536), b"")):
                 end += len(block)
         file.truncate(end)
+
         try:
             for block in transfer.blocks():
                 file.write(block)
@@ -143,7 +144,7 @@ def count_csv(file: IO[bytes]) -> Counts:
 
 
 def count_workbook(file: IO[bytes]) -> Counts:
-    """Count the rows of a workbook, and the texts in its first column, which in a wide table is `userid`."""
+    """Count a workbook, whose first column is `userid` in the wide layout."""
     participants: set[bytes] = set()
     records = -1
     try:
@@ -152,7 +153,7 @@ def count_workbook(file: IO[bytes]) -> Counts:
                 if records > 0:
                     participants.update(_FIRST_CELL.findall(row))
             for name in {*archive.namelist()} - {_SHEET}:
-                archive.read(name)  # which checks it
+                archive.read(name)  # raises an error if it is damaged
     except (BadZipFile, zlib.error, EOFError, LookupError):
         records = -1
     if records < 0:

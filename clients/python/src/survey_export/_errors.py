@@ -40,7 +40,7 @@ class NoResponsesError(ServiceError):
 
 
 class TransferError(SurveyExportError):
-    """The service could not be reached, or what it sent was broken or not exact, also when it was tried again."""
+    """The service could not be reached, or what it sent was broken or not exact each time."""
 
 
 class MirrorError(SurveyExportError):
@@ -48,4 +48,4 @@ class MirrorError(SurveyExportError):
 
 
 class MirrorChangingError(SurveyExportError):
-    """The responses changed during every round, so the mirror is not done. What is verified stays in the folder."""
+    """The responses changed in every round, so the mirror is not done. What is verified stays."""

@@ -1,4 +1,4 @@
-"""Files that get their names when they are complete, and locks of the operating system, which end with the process."""
+"""Files that get their names when they are complete, and locks, which end with the process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ else:
 
 @contextmanager
 def opened(path: Path, mode: str) -> Generator[IO[bytes]]:
-    """Open a file to write it. An error then names it, also that of a full disk, which by itself names nothing."""
+    """Open a file to write it. Any error then names it, also that of a full disk."""
     try:
         with cast(IO[bytes], path.open(mode)) as file:
             yield file
@@ -39,7 +39,7 @@ def opened(path: Path, mode: str) -> Generator[IO[bytes]]:
 
 @contextmanager
 def open_locked(path: Path) -> Generator[IO[bytes] | None]:
-    """Open a file to append to it, created if it is missing. Yield None if another process has it open."""
+    """Open a file to append to it, or create it. Yield None if another process has it open."""
     with opened(path, "a+b") as file:
         try:
             _try_lock(file)
@@ -52,7 +52,7 @@ def open_locked(path: Path) -> Generator[IO[bytes] | None]:
 
 @contextmanager
 def open_gzip(path: Path) -> Generator[gzip.GzipFile]:
-    """Create a gzip file without a name and a time in it, so that its bytes depend on its contents alone."""
+    """Create a gzip file whose bytes depend on its contents alone: it has no name and no time."""
     with (
         opened(path, "wb") as raw,
         gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as file,
@@ -61,15 +61,15 @@ def open_gzip(path: Path) -> Generator[gzip.GzipFile]:
 
 
 def check_folder(path: Path) -> None:
-    """Raise SurveyExportError if a file of this name cannot be written, since a folder is missing, or has the name."""
-    if not path.parent.is_dir() or path.is_dir():
-        raise SurveyExportError(
-            f"{path} is a folder" if path.is_dir() else f"there is no folder {path.parent}"
-        )
+    """Raise SurveyExportError if the file's folder is missing, or a folder has its name."""
+    if path.is_dir():
+        raise SurveyExportError(f"{path} is a folder")
+    if not path.parent.is_dir():
+        raise SurveyExportError(f"there is no folder {path.parent}")
 
 
 def put(new: Path, path: Path) -> None:
-    """Rename a file whose contents are on the disk by then, so that it is complete also after a power failure."""
+    """Rename a file once its contents are on the disk: it is complete after a power failure too."""
     with opened(new, "rb+") as file:
         os.fsync(file.fileno())
     new.replace(path)

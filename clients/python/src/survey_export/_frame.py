@@ -1,4 +1,4 @@
-"""Data frames. pandas reads a null and an empty text of a CSV file alike, so the file is parsed here."""
+"""Data frames. The CSV file is parsed here: pandas reads a null and an empty text alike."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._files import opened
 from ._http import Http
 from ._models import Question, codebook
 from ._parameters import Parameter
-from ._records import CSV, blocks, cells, csv_records, value
+from ._records import CSV, blocks, cells, csv_records, text_of
 from ._transfer import filters_of
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ MOST_SHARED_TEXTS = 100_000
 def frame(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     """Implement `Survey.frame`."""
     responses = table(http, parameters)
-    # pandas copies and compares `attrs`, and writes them to Parquet as JSON, so they hold no
-    # objects of ours.
+    # pandas copies and compares `attrs`, and writes them to Parquet as JSON: no dataclasses.
     responses.attrs["codebook"] = [asdict(question) for question in codebook_of(http, parameters)]
     return responses
 
@@ -37,19 +36,20 @@ def answers(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame
     """Implement `Survey.answers`."""
     pandas = require("pandas")
     rows = answer_rows(http, parameters)
-    table = pandas.DataFrame(
-        rows, columns=["column", "shortcode", "question_ref", "value", "records"]
-    )
+    columns = ["column", "shortcode", "question_ref", "value", "records"]
+    table = pandas.DataFrame(rows, columns=columns)
     return table.astype(dict.fromkeys(table.columns[:-1], "string") | {"records": "Int64"})
 
 
 def answer_rows(http: Http, parameters: Mapping[str, Parameter]) -> list[dict[str, Any]]:
-    """Return the rows of the CSV file of `/responses/answers`. The value of any other answer is None."""
-    rows = []
+    """Return the rows of `/responses/answers` as CSV. `value` is None for all other answers."""
+    rows: list[dict[str, Any]] = []
     for question in http.json("/responses/answers", parameters, lambda body: body["questions"]):
-        others = [{"value": None, "records": question["other"]}] if question["other"] else []
+        counts = question["values"]
+        if question["other"]:
+            counts.append({"value": None, "records": question["other"]})
         names = {name: question[name] for name in ("column", "shortcode", "question_ref")}
-        rows += [names | counted for counted in [*question["values"], *others]]
+        rows += [names | count for count in counts]
     return rows
 
 
@@ -59,28 +59,31 @@ def codebook_of(http: Http, parameters: Mapping[str, Parameter]) -> list[Questio
 
 
 def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
-    """Return the file of `/responses/csv` as a data frame of texts, in which a null is `pandas.NA`."""
+    """Return `/responses/csv` as a data frame of texts, in which a null is `pandas.NA`."""
     pandas = require("pandas")
     for name in {"after", "bom"} & parameters.keys():
         raise ValueError(f"{name} is for files, not for data frames")
+
     columns: list[list[str | None]] = []
-    shared: dict[
-        bytes, str | None
-    ] = {}  # equal cells share one text, which saves most of the memory
+    # Equal cells share one text, which saves most of the memory.
+    shared: dict[bytes, str | None] = {}
     with TemporaryDirectory() as folder, opened(Path(folder, "responses.csv"), "w+b") as file:
         with http.line.used():
             write(http, ".csv", parameters, file)
+
         file.seek(0)
         for block in blocks(iter(lambda: file.read(1 << 16), b""), CSV):
-            values = cells(block)
-            columns = columns or [[] for _ in cells(next(csv_records([block])))]
+            if not columns:
+                columns = [[] for _ in cells(next(csv_records([block])))]
             if len(shared) > MOST_SHARED_TEXTS:
                 shared.clear()
+
+            values = cells(block)
             for cell in set(values) - shared.keys():
-                content = value(cell)
-                shared[cell] = None if content is None else content.decode()
+                shared[cell] = text_of(cell)
             for position, column in enumerate(columns):
                 column.extend(map(shared.__getitem__, values[position :: len(columns)]))
+
     names = [str(column.pop(0)) for column in columns]
     texts = [pandas.array(column, dtype="string") for column in columns]
     return pandas.DataFrame(dict(zip(names, texts, strict=True)))

@@ -1,4 +1,4 @@
-"""Requests, retries, and the bytes of responses. All that this package knows of httpx is in this file."""
+"""Requests, retries, and the bytes of responses. No other file knows httpx."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ from ._parameters import Parameter, query
 
 # The service lets a count, a wide file or a digest wait up to two minutes for its database.
 TIMEOUT = httpx.Timeout(150, connect=15)
+WRONG_ADDRESS = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.ProxyError,
+    httpx.RemoteProtocolError,
+)
 ATTEMPTS = 7
 LONGEST_WAIT = 600
 
@@ -35,6 +41,7 @@ class Http:
         # httpx would quote a key with a line break or an umlaut in its error message.
         if not all("!" <= character <= "~" for character in key):
             raise ValueError("the key has a character that no key has")
+
         headers = {
             "Authorization": f"Bearer {key}",
             "Accept-Encoding": "gzip",
@@ -45,20 +52,18 @@ class Http:
         try:
             parts = httpx.URL(url)
             self._client = httpx.Client(headers=headers, timeout=TIMEOUT)
-        except (
-            httpx.InvalidURL,
-            ImportError,
-        ) as error:  # the latter is of a package that httpx needs for the proxy
+        except (httpx.InvalidURL, ImportError) as error:  # a proxy can need another package
             raise ValueError(
                 f"the URL of the service, or of a proxy, is not valid: {error}"
             ) from None
-        is_address = (
-            parts.scheme in ("http", "https") and parts.host and 0 < (parts.port or 443) < 2**16
-        )
-        if not is_address or parts.userinfo or "?" in url or "#" in url:
+        is_address = parts.scheme in ("http", "https") and parts.host
+        has_port = 0 < (parts.port or 443) < 2**16
+        if not is_address or not has_port or parts.userinfo or "?" in url or "#" in url:
             raise ValueError(
-                "the URL of the service must be https://…, without a user name, a query or a fragment"
+                "the URL of the service must be https://…, "
+                "without a user name, a query or a fragment"
             )
+
         self.url = url.rstrip("/").removesuffix("/api/v1")
         self.line = Line()
         self._is_reached = False
@@ -73,7 +78,7 @@ class Http:
         parameters: Mapping[str, Parameter],
         headers: Mapping[str, str] | None = None,
     ) -> Generator[httpx.Response]:
-        """Yield the response, whose body has not been read. Its status is 2xx. Nothing is tried again."""
+        """Yield a response with status 2xx, before its body is read. Nothing is tried again."""
         url = f"{self.url}/api/v1{path}?{urlencode(query(parameters), quote_via=quote)}"
         response: httpx.Response | None = None
         try:
@@ -87,20 +92,14 @@ class Http:
             raise ValueError(f"the parameters do not fit into a URL: {error}") from None
         except httpx.TransportError as error:
             reason = str(error) or type(error).__name__
-            if response is None:
-                failure = TransferError(f"cannot reach {self.url}: {reason}")
-                # A wrong address stays wrong. One that was reached before may be reached again.
-                wrong = (
-                    httpx.ConnectError,
-                    httpx.ConnectTimeout,
-                    httpx.ProxyError,
-                    httpx.RemoteProtocolError,
-                )
-                failure._is_final = isinstance(error, wrong) and not self._is_reached
-                raise failure from None
-            raise _failure(
-                TransferError, f"the transfer of {path} broke: {reason}", response
-            ) from None
+            if response is not None:
+                broke = f"the transfer of {path} broke: {reason}"
+                raise _failure(TransferError, broke, response) from None
+
+            failure = TransferError(f"cannot reach {self.url}: {reason}")
+            # A wrong address stays wrong. One that was reached before may be reached again.
+            failure._is_final = isinstance(error, WRONG_ADDRESS) and not self._is_reached
+            raise failure from None
 
     def use(
         self,
@@ -109,7 +108,7 @@ class Http:
         function: Callable[[httpx.Response], Result],
         headers: Mapping[str, str] | None = None,
     ) -> Result:
-        """Return what the function makes of a response. It is called again, with a new one, if the transfer breaks."""
+        """Return what the function makes of a response. Both start again if the transfer breaks."""
         retries = Retries(self)
         while True:
             try:
@@ -126,20 +125,24 @@ class Http:
 
 
 class Retries:
-    """Waits before a request is tried again: at most six times, 31 seconds unless the service requests other waits."""
+    """Waits before a request is tried again, at most six times.
+
+    That takes 31 seconds together, unless the service requests other waits.
+    """
 
     def __init__(self, http: Http) -> None:
         self._line = http.line
         self._failures = 0
 
     def wait(self, failure: ServiceError | TransferError) -> None:
-        """Wait, or raise the failure if that was the last attempt, or if another one would have the same result."""
+        """Wait, or raise the failure if there is no further attempt, or it would fail too."""
         self._failures += 1
         seconds = failure._retry_after
         if seconds is None:
             seconds = 2.0 ** (self._failures - 2) * random.uniform(0.8, 1.0)
         if failure._is_final or self._failures == ATTEMPTS or seconds > LONGEST_WAIT:
             raise failure
+
         reason = failure.status if isinstance(failure, ServiceError) else failure
         self._line.show(f"trying again in {seconds:.0f} s ({reason})")
         try:
@@ -149,20 +152,19 @@ class Retries:
 
 
 def pieces(response: httpx.Response) -> Iterator[bytes]:
-    """Yield the body's bytes, decompressed. Unlike httpx's own iterators, a shortened gzip body is an error.
+    """Yield the bytes of the decompressed body. A gzip body that ends early is a TransferError.
 
-    A gzip body can have several members, all of which are read (RFC 1952 section 2.2).
+    httpx's own iterators do not notice that, and read only the first member of a gzip body, which
+    can have several (RFC 1952 section 2.2).
     """
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding == "identity":
         yield from response.iter_raw()
         return
     if encoding not in ("gzip", "x-gzip"):
-        raise _failure(
-            TransferError,
-            f"the transfer has an encoding that was not requested: {encoding}",
-            response,
-        )
+        message = f"the transfer has an encoding that was not requested: {encoding}"
+        raise _failure(TransferError, message, response)
+
     decompressor = zlib.decompressobj(wbits=31)
     damage = "it ends early"
     try:
@@ -181,18 +183,20 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
 def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
     """Return what `read` makes of a response's JSON.
 
-    Raises TransferError if it is no JSON, or not all of it, and ServiceError if it is not what `read` expects.
+    Raises TransferError if it is no JSON, or not all of it, and ServiceError if it is not what
+    `read` expects.
     """
     try:
         body = loads(b"".join(pieces(response)))
     except ValueError:
-        raise _failure(
-            TransferError, "the transfer broke: what was received is no JSON", response
-        ) from None
+        message = "the transfer broke: what was received is no JSON"
+        raise _failure(TransferError, message, response) from None
+
     try:
         return read(body)
     except (LookupError, TypeError, ValueError, AttributeError):
-        message = f"{response.url.copy_with(query=None)} returned something else than survey-export expects"
+        address = response.url.copy_with(query=None)
+        message = f"{address} returned something else than survey-export expects"
         raise _failure(ServiceError, message, response) from None
 
 
@@ -201,18 +205,20 @@ def _service_error(response: httpx.Response) -> ServiceError:
     message = ""
     with suppress(httpx.TransportError, TransferError, ValueError, LookupError, TypeError):
         message = loads(b"".join(pieces(response)))["error"]["message"]
+
     is_empty = response.headers.get("X-Error-Code") == "no_responses"
     kind = NoResponsesError if is_empty else ServiceError
     if is_empty and message:
         message = f"{message}; `surveys` lists the names"
+
     status = response.status_code
-    target = response.headers.get("Location") if 300 <= status < 400 else None
-    if target:
+    target = response.headers.get("Location")
+    if target and 300 <= status < 400:
+        address = response.url.copy_with(query=None)
         target = response.url.join(target).copy_with(query=None)
-        message = (
-            f"HTTP status {status}: {response.url.copy_with(query=None)} has moved to {target}"
-        )
+        message = f"HTTP status {status}: {address} has moved to {target}"
     default = f"HTTP status {status}, and no message of the service: check its URL"
+
     failure = _failure(kind, str(message or default), response)
     seconds = response.headers.get("Retry-After", "")
     failure._retry_after = float(seconds) if seconds.isdecimal() else None

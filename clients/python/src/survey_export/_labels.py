@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-# https://www.stata.com/manuals/rlimits.pdf, in bytes: a str#, and the width of a dataset, which has
-# 8 of a strL.
+# https://www.stata.com/manuals/rlimits.pdf, in bytes: a str#, and a row, which has 8 for a strL.
 STR_LIMIT, ROW_LIMIT = 2045, 1_048_576
 
 
@@ -46,30 +45,27 @@ def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> i
         variables = load(http, STATA, parameters)
         columns, value_labels, widths = {}, {}, {}
         for variable in variables:
-            # A Stata text has no value labels.
+            name = variable.name
             numbers = {letter: number for number, letter in enumerate(variable.choices, start=1)}
             letters = variable.answers.str.upper()
             if numbers and letters.dropna().isin([*numbers]).all():
-                columns[variable.name] = letters.map(numbers, na_action="ignore").astype("Int8")
-                value_labels[variable.name] = {
-                    numbers[letter]: label for letter, label in variable.choices.items()
-                }
+                # A Stata text has no value labels.
+                columns[name] = letters.map(numbers, na_action="ignore").astype("Int8")
+                value_labels[name] = dict(enumerate(variable.choices.values(), start=1))
             else:
-                columns[variable.name] = variable.answers.fillna("").astype(object)
+                columns[name] = variable.answers.fillna("").astype(object)
                 # pandas 2 counts characters where the limit is in bytes.
-                widths[variable.name] = max(map(bytes_of, [" ", *columns[variable.name]]))
-        is_too_wide = (
-            len(columns) + sum(min(width, STR_LIMIT) for width in widths.values()) > ROW_LIMIT
-        )
+                widths[name] = max(map(bytes_of, [" ", *columns[name]]))
+
+        row = len(columns) + sum(min(width, STR_LIMIT) for width in widths.values())
+        str_limit = 0 if row > ROW_LIMIT else STR_LIMIT
         pandas.DataFrame(columns).to_stata(
             part,
             version=118,
             write_index=False,
             variable_labels={variable.name: variable.label for variable in variables},
             value_labels=value_labels,
-            convert_strl=[
-                name for name, width in widths.items() if width > STR_LIMIT or is_too_wide
-            ],
+            convert_strl=[name for name, width in widths.items() if width > str_limit],
         )
     return len(variables[0].answers)
 
@@ -82,13 +78,11 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> in
         variables = load(http, SPSS, parameters)
         value_labels = {}
         for variable in variables:
-            used = set(variable.answers)
-            small = {
-                letter.lower(): label
-                for letter, label in variable.choices.items()
-                if letter.lower() in used
+            small = {letter.lower(): label for letter, label in variable.choices.items()}
+            used = small.keys() & {*variable.answers}
+            value_labels[variable.name] = variable.choices | {
+                letter: small[letter] for letter in sorted(used)
             }
-            value_labels[variable.name] = {**variable.choices, **small}
         try:
             pyreadstat.write_sav(
                 pandas.DataFrame({variable.name: variable.answers for variable in variables}),
@@ -104,7 +98,7 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> in
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield the path of a file to write, which replaces the one at `path` unless there is an exception."""
+    """Yield the path of a file to write, which replaces that at `path` if nothing is raised."""
     check_folder(path)
     part = path.with_name(f"{path.name}.part")
     try:
@@ -119,31 +113,45 @@ def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> l
     """Download the table and the codebook, and make them fit the program."""
     if ("layout", "long") in query(parameters):
         raise ValueError("layout must be wide: these files have a row for each participant")
+
     wide, labels, codebook = load_consistently(http, parameters)
-    variables = []
     of_column: dict[str, list[Question]] = {column: [] for column in wide.columns}
     for question in codebook:
         of_column[question.column].append(question)
+
+    variables = []
     for column, name in zip(wide.columns, unique_names([*wide.columns], program), strict=True):
         answers = wide[column]
         check_texts(answers, wide["userid"], program)
-        texts = dict.fromkeys(question.question_text for question in of_column[column])
-        label = " / ".join(texts) if texts else column if name != column else ""
-        listed = next((question.choices for question in of_column[column] if question.choices), ())
-        choices = {choice.value: choice.label for choice in listed}
-        pairs = set(zip(answers.dropna(), labels[column].dropna(), strict=True))
-        if any(choices.get(answer.upper(), label) != label for answer, label in pairs):
-            choices = {}
-            warnings.warn(
-                f"{column} has no value labels: a letter stands for different choices.",
-                stacklevel=4,
-            )
+        choices = choices_of(of_column[column], answers, labels[column])
         limit = program.value_labels_limit(max(1, len(choices)))
         choices = {letter: cut_label(choice, limit, bytes_of) for letter, choice in choices.items()}
-        variables.append(
-            Variable(name, cut_label(label, program.label_limit, program.size), choices, answers)
-        )
+        texts = dict.fromkeys(question.question_text for question in of_column[column])
+        label = " / ".join(texts)
+        if not texts and name != column:
+            label = column
+        label = cut_label(label, program.label_limit, program.size)
+        variables.append(Variable(name, label, choices, answers))
     return variables
+
+
+def choices_of(
+    questions: list[Question], answers: pandas.Series[Any], labels: pandas.Series[Any]
+) -> dict[str, str]:
+    """Return the choices of a column by their letters, if a letter has the same label everywhere.
+
+    `labels` has the label of each answer, in its own version of the form.
+    """
+    listed = next((question.choices for question in questions if question.choices), ())
+    choices = {choice.value: choice.label for choice in listed}
+    for answer, label in set(zip(answers.dropna(), labels.dropna(), strict=True)):
+        if choices.get(answer.upper(), label) != label:
+            warnings.warn(
+                f"{answers.name} has no value labels: a letter stands for different choices.",
+                stacklevel=5,
+            )
+            return {}
+    return choices
 
 
 def load_consistently(
@@ -151,18 +159,18 @@ def load_consistently(
 ) -> tuple[pandas.DataFrame, pandas.DataFrame, list[Question]]:
     """Download the table, the same with labels in place of letters, and the codebook.
 
-    The versions of a form can list different choices, and the codebook has those of one version. The service
-    finds an answer's label in the answer's own question text, so the second table shows whether the
-    codebook's choices are right for all answers.
+    The versions of a form can list different choices, and the codebook has those of one version.
+    The service finds an answer's label in the answer's own question text, so the second table shows
+    whether the codebook's choices are right for all answers.
     """
     for _ in range(ROUNDS):
         codebook = codebook_of(http, parameters)
         selection = {**parameters, "layout": "wide"}
         if codebook:
-            # Responses that arrive from now on are left out. Times have at most six digits after
-            # the second.
+            # Responses that arrive from now on are left out. Seconds have at most six decimals.
             newest = max(question.last.removesuffix("Z") for question in codebook)
             selection["until"] = f"{newest.ljust(len('2026-03-01T00:03:43.770047'), '0')}1Z"
+
         answers = labels = table(http, selection)
         if any(question.choices for question in codebook):
             labels = table(http, {**selection, "value": "label"})
@@ -179,6 +187,7 @@ def check_texts(answers: pandas.Series[Any], userids: pandas.Series[Any], progra
     sizes = answers.fillna("").map(bytes_of)
     for row in sizes.index[sizes > program.text_limit]:
         raise SurveyExportError(
-            f"{program.program} cannot store {answers.name} in row {row + 1}, userid {userids[row]}: it has "
-            f"{sizes[row]:,} bytes, more than {program.text_limit:,}. Filters such as question_ref can leave it out."
+            f"{program.program} cannot store {answers.name} in row {row + 1}, "
+            f"userid {userids[row]}: it has {sizes[row]:,} bytes, more than "
+            f"{program.text_limit:,}. Filters such as question_ref can leave it out."
         )

@@ -24,7 +24,10 @@ class Line:
 
     @contextmanager
     def used(self, is_shown: bool | None = None) -> Generator[None]:
-        """Leave the last text there in the end, and begin another line. `is_shown` replaces what stderr decides."""
+        """Leave the last text there in the end, and begin another line.
+
+        The line is shown if stderr is a terminal, or as `is_shown` decides.
+        """
         before = self._is_shown
         self._is_shown = before if is_shown is None else is_shown
         try:

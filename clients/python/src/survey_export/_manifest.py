@@ -34,7 +34,7 @@ _CSV = {
 
 @dataclass
 class FileRecord:
-    """A file as it was when it was verified. `digest` is that of the records in it, null for the codebook."""
+    """A file as it was verified. `digest` is that of its records, None for the codebook."""
 
     digest: str | None
     size: int
@@ -46,7 +46,7 @@ class FileRecord:
         return cls(digest, path.stat().st_size, _sha256(path))
 
     def matches(self, path: Path) -> bool:
-        """Return whether the file is there and has its contents, of which any bit can change without its time."""
+        """Return whether the file is there with the same contents, whatever its time."""
         return path.is_file() and path.stat().st_size == self.size and _sha256(path) == self.sha256
 
 
@@ -55,10 +55,13 @@ class Manifest:
     """What `manifest.json` has.
 
     Attributes:
-        url: the service's URL; with `account`, `limits`, `survey`, `filters` and `interval`, what the mirror copies.
-        limits: what the key sees, as `/key` has it; None for everything of the account, as in older manifests.
+        url: the service's URL; with `account`, `limits`, `survey`, `filters` and `interval`, what
+            the mirror copies.
+        limits: what the key sees, as `/key` has it; None for everything of the account, as in older
+            manifests.
         version: the version of the computation of digests.
-        etag: the ETag of the last response to `/responses/digests`, if all its digests were verified.
+        etag: the ETag of the last response to `/responses/digests`, if all its digests were
+            verified.
         files: the verified files, by their names in the folder.
         completed: the digests of the last run that was completed, by the start of their interval.
     """
@@ -82,9 +85,9 @@ class Manifest:
             stored = json.loads(path.read_bytes())
             if stored.pop("manifest") != _FORMAT:
                 raise MirrorError(f"{path} was written by another version of survey-export")
-            files = {
-                name: from_json(FileRecord, record) for name, record in stored.pop("files").items()
-            }
+
+            records = stored.pop("files").items()
+            files = {name: from_json(FileRecord, record) for name, record in records}
             if not all(map(_NAME.fullmatch, files)):
                 raise ValueError("a name that leads out of the folder")
             return cls(**stored, files=files)
@@ -111,51 +114,42 @@ class Manifest:
         return names == self.files.keys()
 
     def save(self, folder: Path) -> None:
-        """Replace `manifest.json` and `datapackage.json`, which are complete at any time, also after a power failure.
+        """Replace `manifest.json` and `datapackage.json`.
 
-        The package too lists only files that are in the folder as they are described.
+        They are complete at any time, also after a power failure, and list only files that are in
+        the folder as they are described.
         """
         _save(folder / MANIFEST, {"manifest": _FORMAT, **asdict(self)})
         _save(folder / PACKAGE, self._package())
 
     def _package(self) -> dict[str, Any] | None:
-        """Return the files as a Data Package (https://specs.frictionlessdata.io), which has at least one."""
-        resources = []
-        for name, columns in _TABLES.items():
-            paths = sorted(path for path in self.files if path.startswith(name))
-            if paths:
-                path, record = paths[0], self.files[paths[0]]
-                fields = [
-                    {"name": column, "type": _TYPES.get(column, "string")} for column in columns
-                ]
-                schema = {"fields": fields, "primaryKey": _KEYS[name]}
-                proof: dict[str, Any] = {
-                    "path": path,
-                    "bytes": record.size,
-                    "hash": f"sha256:{record.sha256}",
-                }
-                if name == "responses":
-                    proof = {"path": paths, "compression": "gz"}
-                resources.append(
-                    {
-                        "name": name,
-                        **proof,
-                        "profile": "tabular-data-resource",
-                        **_CSV,
-                        "schema": schema,
-                    }
-                )
+        """Return the files, if any, as a Data Package (https://specs.frictionlessdata.io)."""
+        resources = [resource for name in _TABLES if (resource := self._resource(name))]
+        if not resources:
+            return None
         name = re.sub("[^a-z0-9]+", "-", self.survey.lower()).strip("-") or "survey"
         sources = [{"title": self.survey, "path": self.url}]
-        return (
-            {"name": name, "title": self.survey, "sources": sources, "resources": resources}
-            if resources
-            else None
-        )
+        return {"name": name, "title": self.survey, "sources": sources, "resources": resources}
+
+    def _resource(self, name: str) -> dict[str, Any] | None:
+        paths = sorted(path for path in self.files if path.startswith(name))
+        if not paths:
+            return None
+        if name == "responses":
+            data: dict[str, Any] = {"path": paths, "compression": "gz"}
+        else:
+            record = self.files[paths[0]]
+            data = {"path": paths[0], "bytes": record.size, "hash": f"sha256:{record.sha256}"}
+        fields = [{"name": each, "type": _TYPES.get(each, "string")} for each in _TABLES[name]]
+        schema = {"fields": fields, "primaryKey": _KEYS[name]}
+        return {"name": name, **data, "profile": "tabular-data-resource", **_CSV, "schema": schema}
 
 
 def interval_files(folder: Path) -> list[str]:
-    """Return the names of the intervals' files. Raises MirrorError for other files that a reader would take for one."""
+    """Return the names of the intervals' files.
+
+    Raises MirrorError for any other file that a reader would take for one.
+    """
     paths = [*(folder / "responses").glob("*.csv.gz")]
     for path in paths:
         if not _INTERVAL_FILE.fullmatch(path.name):

@@ -1,4 +1,4 @@
-"""An exact copy of a survey in a folder. `docs/sync.md` describes the algorithm and why it holds."""
+"""An exact copy of a survey in a folder. `docs/sync.md` describes the algorithm."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ._errors import (
     TransferError,
 )
 from ._files import open_gzip, open_locked, opened, put
-from ._http import Http, Result, parsed
+from ._http import Http, Response, Result, parsed
 from ._manifest import MANIFEST, FileRecord, Manifest, interval_files
-from ._models import Changes, key
+from ._models import Changes, key, surveys
 from ._parameters import FILTERS, Parameter
 from ._records import CSV, csv_records
 from ._transfer import ROUNDS, Transfer, fetch
@@ -39,11 +39,11 @@ def mirror(
     """Bring a folder up to date. See `Survey.mirror`."""
     if interval not in _LENGTHS:
         raise ValueError(f"interval must be one of {', '.join(_LENGTHS)}")
-    unknown = [name for name in filters if name not in FILTERS]
-    if unknown:
-        raise ValueError(
-            f"a mirror has no parameter {unknown[0]}; its filters are {', '.join(FILTERS)}"
-        )
+    for name in filters:
+        if name not in FILTERS:
+            known = ", ".join(FILTERS)
+            raise ValueError(f"a mirror has no parameter {name}; its filters are {known}")
+
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     check_is_ours(folder)
@@ -53,19 +53,18 @@ def mirror(
         try:
             return _Run(http, survey, folder, interval, filters).run()
         finally:
-            if is_new and [*folder.iterdir()] == [
-                folder / ".lock"
-            ]:  # nothing was selected, or the key is refused
+            if is_new and [*folder.iterdir()] == [folder / ".lock"]:  # as when a key is refused
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_is_ours(folder: Path) -> None:
-    """Raise MirrorError for a folder with files that are not a mirror's, or with a link to another folder."""
+    """Raise MirrorError for a folder with files of others, or with a link in place of its own."""
     for name in (".lock", ".new", ".changes", "responses", MANIFEST):
         if (folder / name).is_symlink():
             raise MirrorError(
                 f"{folder / name} is a link: a mirror changes nothing outside its folder"
             )
+
     if (folder / MANIFEST).exists():
         return
     others = {path.name for path in folder.iterdir()} - {".lock", ".new", "responses"}
@@ -98,12 +97,8 @@ class _Run:
         self._new = folder / ".new"  # files that are not verified yet
         self._length = _LENGTHS[interval]
         self._replaced: set[str] = set()
-        copied: dict[str, Any] = {
-            "url": http.url,
-            "survey": survey,
-            "filters": self._filters,
-            "interval": interval,
-        }
+        copied: dict[str, Any] = {"url": http.url, "survey": survey}
+        copied |= {"filters": self._filters, "interval": interval}
         self._manifest = Manifest.load(folder) or Manifest(account=None, **copied)
         self._manifest.check(folder, **copied)
 
@@ -113,9 +108,7 @@ class _Run:
             return self._rounds()
         except NoResponsesError:
             self._check_key()
-            names = self._http.json(
-                "/surveys", {}, lambda body: [version["survey_name"] for version in body]
-            )
+            names = [each.name for each in self._http.json("/surveys", {}, surveys)]
             if self._manifest.survey not in names:
                 raise
             self._install({}, [*interval_files(self._folder), _FORM_DATA, _CODEBOOK])
@@ -139,26 +132,29 @@ class _Run:
             if is_verified and digests == before:
                 return self._complete(digests.intervals, digests.etag)
         raise MirrorChangingError(
-            f"{self._folder} is not up to date: the survey changed in each of {ROUNDS} rounds; what is verified stays"
+            f"{self._folder} is not up to date: the survey changed in each of {ROUNDS} rounds; "
+            "what is verified stays"
         )
 
     def _update_codebook(self, digests: _Digests) -> bool:
         """Replace the codebook. Return whether it has as many responses as the digests."""
         try:
+            parameters = self._parameters(format="csv")
             responses = self._fetch(
-                "/responses/questions", self._parameters(format="csv"), _CODEBOOK, count_in_codebook
+                "/responses/questions", parameters, _CODEBOOK, count_in_codebook
             )
         except ServiceError as error:
             if error.code != "export_too_large":
                 raise
             self._install({}, [_CODEBOOK])
             return True
+
         if responses == digests.responses:
             self._install({_CODEBOOK: FileRecord.of(self._new / _CODEBOOK, None)}, [])
         return responses == digests.responses
 
     def _check_files(self) -> None:
-        """Forget files that were changed, and the ETag unless the folder is exactly what the manifest describes."""
+        """Forget the ETag if any file in the folder was changed, and the files that were."""
         if self._manifest.version != VERSION:
             self._manifest.files = {}
         if not self._manifest.is_of(self._folder):
@@ -172,14 +168,12 @@ class _Run:
         return {"survey": self._manifest.survey, **self._filters, **more}
 
     def _request_digests(self, headers: Mapping[str, str]) -> _Digests:
-        return self._http.use(
-            "/responses/digests",
-            self._parameters(interval=self._manifest.interval),
-            lambda response: parsed(
-                response, lambda body: self._digests(body, response.headers.get("ETag"))
-            ),
-            headers,
-        )
+        def read(response: Response) -> _Digests:
+            etag = response.headers.get("ETag")
+            return parsed(response, lambda body: self._digests(body, etag))
+
+        parameters = self._parameters(interval=self._manifest.interval)
+        return self._http.use("/responses/digests", parameters, read, headers)
 
     def _digests(self, body: dict[str, Any], etag: str | None) -> _Digests:
         if body["version"] != VERSION:
@@ -199,7 +193,7 @@ class _Run:
         self._manifest.account, self._manifest.limits = found.email, found.limits
 
     def _round(self, digests: _Digests) -> bool:
-        """Download, verify and install what differs. Return whether every digest is now that of a file."""
+        """Download, verify and install what differs. Return whether every digest is a file's now."""
         shutil.rmtree(self._new, ignore_errors=True)
         (self._new / "responses").mkdir(parents=True)
 
@@ -220,21 +214,14 @@ class _Run:
             name for name, start in starts.items() if stored.get(name) != digests.intervals[start]
         }
         gone = [name for name in interval_files(self._folder) if name not in starts]
-        for name in (
-            *wanted,
-            *gone,
-        ):  # with this form data, their digests may differ from the manifest's
+        for name in (*wanted, *gone):  # the manifest's digests may be those of other form data
             self._manifest.files.pop(name, None)
         try:
             for bounds in self._bounds(starts, wanted):
                 for name in self._download(bounds, wanted):
-                    with suppress(
-                        TransferError, ValueError
-                    ):  # if it is not as the service writes it
+                    with suppress(TransferError, ValueError):  # the file is not the service's
                         digest = digest_of(self._new / name, shortcodes)
-                        if (
-                            digest == digests.intervals[starts[name]]
-                        ):  # otherwise its responses have changed since
+                        if digest == digests.intervals[starts[name]]:
                             verified[name] = FileRecord.of(self._new / name, digest)
                             self._replaced.add(starts[name])
                     done = len(wanted & verified.keys())
@@ -248,24 +235,24 @@ class _Run:
     def _bounds(
         self, starts: Mapping[str, str], wanted: set[str]
     ) -> Iterator[dict[str, Parameter]]:
-        """Yield `since` and `until` of a request for each group of wanted intervals without another between them."""
+        """Yield `since` and `until` for each group of neighbouring intervals that are wanted."""
         bounds: list[Parameter] = [*starts.values(), self._filters.get("until")]
         bounds[0] = self._filters.get("since", bounds[0])
         intervals = zip(starts, bounds, bounds[1:], strict=False)
-        for is_wanted, group in itertools.groupby(
-            intervals, lambda interval: interval[0] in wanted
-        ):
+        for is_wanted, group in itertools.groupby(intervals, lambda each: each[0] in wanted):
             neighbours = [*group]
             if is_wanted:
                 yield {"since": neighbours[0][1], "until": neighbours[-1][2]}
 
     def _download(self, bounds: Mapping[str, Parameter], wanted: set[str]) -> Iterator[str]:
-        """Write one file for each wanted interval within the bounds, and yield its name when it is complete."""
+        """Write a file for each wanted interval within the bounds. Yield its name at its end."""
+
+        def name_of(record: bytes) -> str:
+            return self._name_of(CSV.keys(record)[0][0])
+
         blocks = Transfer(self._http, CSV, self._parameters(**bounds)).blocks()
         header = next(blocks)
-        for name, records in itertools.groupby(
-            csv_records(blocks), lambda record: self._name_of(CSV.keys(record)[0][0])
-        ):
+        for name, records in itertools.groupby(csv_records(blocks), name_of):
             if name in wanted:  # a response in another interval is new: it is in the next digests
                 with open_gzip(self._new / name) as file:
                     file.write(header)
@@ -285,32 +272,41 @@ class _Run:
             return fetch(self._http, path, parameters, file, lambda _: read(new))
 
     def _install(self, files: Mapping[str, FileRecord], gone: Iterable[str]) -> None:
-        """Move verified files into the folder, and delete others, so that no manifest ever describes another file."""
+        """Move verified files into the folder, and delete others.
+
+        While that is done, the manifest describes none of them.
+        """
         if not files and not gone:
             return
+
         self._manifest.etag = None
         for name in (*files, *gone):
             self._manifest.files.pop(name, None)
         self._manifest.save(self._folder)
+
         (self._folder / "responses").mkdir(exist_ok=True)
         for name in files:
             put(self._new / name, self._folder / name)
         for name in gone:
             (self._folder / name).unlink(missing_ok=True)
+
         self._manifest.files.update(files)
         self._manifest.save(self._folder)
 
     def _complete(self, digests: dict[str, str], etag: str | None) -> Changes:
-        """Record that every digest is that of a file, and return what changed since the last time."""
+        """Record that every digest is that of a file. Return what changed since the last time."""
         before = self._manifest.completed
         self._manifest.completed = digests
         self._manifest.etag = etag
         self._manifest.save(self._folder)
-        differing = self._replaced | {
-            start for start in digests if digests[start] != before.get(start)
-        }
+
+        both = [start for start in digests if start in before]
         return Changes(
             added=tuple(start for start in digests if start not in before),
-            changed=tuple(start for start in digests if start in before and start in differing),
+            changed=tuple(
+                start
+                for start in both
+                if digests[start] != before[start] or start in self._replaced
+            ),
             removed=tuple(start for start in before if start not in digests),
         )

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 class Key:
     """A key: its account, when it expires (None: never), and what it sees.
 
-    `limits` are those of `/key`, with sorted lists, such as `{"v": 1, "surveys": ["Health"]}`, or None if the key sees
-    everything of its account.
+    `limits` are those of `/key`, with sorted lists, such as `{"v": 1, "surveys": ["Health"]}`, or
+    None if the key sees everything of its account.
     """
 
     email: str
@@ -101,7 +101,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a run of `mirror` changed: the starts of the intervals, as `/responses/digests` writes them."""
+    """What a run of `mirror` changed: the intervals' starts, as `/responses/digests` has them."""
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
@@ -115,7 +115,8 @@ class Change:
     Attributes:
         kind: "inserted", "updated" or "deleted".
         key: the values of `PRIMARY_KEY` in the row.
-        row: the response, with the columns of a CSV file, as texts and None; if it was deleted, as it was before.
+        row: the response, with the columns of a CSV file, as texts and None; if it was deleted, as
+            it was before.
     """
 
     kind: str
@@ -134,16 +135,17 @@ T = TypeVar("T")
 
 
 def from_json(kind: type[T], entry: Mapping[str, Any]) -> T:
-    """Return the dataclass that has an entry's fields. Fields that the service has added since are ignored."""
-    return kind(**{field.name: entry[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+    """Return the dataclass that has an entry's fields, but not those that it does not know."""
+    values: dict[str, Any] = {field.name: entry[field.name] for field in fields(kind)}  # type: ignore[arg-type]
+    return kind(**values)
 
 
 def key(body: dict[str, Any]) -> Key:
     """Return the key of the body of `/key`."""
     limits = body.get("limits")  # not in older versions of the service, whose keys have none
-    limits = limits and {
-        name: sorted(v) if isinstance(v, list) else v for name, v in limits.items()
-    }
+    for limit in (limits or {}).values():
+        if isinstance(limit, list):
+            limit.sort()
     return Key(body["email"], body["expires"], limits)
 
 
@@ -153,15 +155,14 @@ def surveys(entries: list[Any]) -> list[SurveyInfo]:
     versions.sort(key=lambda version: (version.created[:-1], version.id))
     forms_of: dict[str, dict[str, list[FormVersion]]] = {}
     for version in versions:
-        forms_of.setdefault(version.survey_name, {}).setdefault(version.shortcode, []).append(
-            version
-        )
-    return [
-        SurveyInfo(
-            name, tuple(Form(shortcode, tuple(forms[shortcode])) for shortcode in sorted(forms))
-        )
-        for name, forms in sorted(forms_of.items())
-    ]
+        forms = forms_of.setdefault(version.survey_name, {})
+        forms.setdefault(version.shortcode, []).append(version)
+
+    found = []
+    for name, forms in sorted(forms_of.items()):
+        in_order = [Form(shortcode, tuple(of_form)) for shortcode, of_form in sorted(forms.items())]
+        found.append(SurveyInfo(name, tuple(in_order)))
+    return found
 
 
 def codebook(body: dict[str, Any]) -> list[Question]:

@@ -21,8 +21,8 @@ def query(parameters: Mapping[str, Parameter]) -> list[tuple[str, str]]:
 def texts(parameters: Mapping[str, Parameter]) -> dict[str, list[str]]:
     """Return the values of each parameter as texts, without those that are None.
 
-    Raises ValueError for an empty collection, which would select everybody, and for a value that is not text, an
-    integer or a time, which would select nobody.
+    Raises ValueError for an empty collection, which would select everybody, and for a value that is
+    not text, an integer or a time, which would select nobody.
     """
     found = {}
     for name, parameter in parameters.items():
@@ -33,9 +33,7 @@ def texts(parameters: Mapping[str, Parameter]) -> dict[str, list[str]]:
             values = parameter
         found[name] = [_text(name, value) for value in values]
         if not found[name]:
-            raise ValueError(
-                f"{name} is empty, which selects nothing: leave it out to select everything"
-            )
+            raise ValueError(f"{name} is empty: leave it out to select everything")
     return found
 
 

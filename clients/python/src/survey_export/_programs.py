@@ -45,16 +45,16 @@ class Program:
     def name_of(self, column: str) -> str:
         """Return the column's name without what the program does not allow, but not cut.
 
-        A name begins with a letter, since both programs give other characters at the start a meaning of their own
-        (Stata: [U] 11.3), and does not end with a period.
+        A name begins with a letter, since both programs give other characters at the start a
+        meaning of their own (Stata: [U] 11.3), and does not end with a period.
         """
         name = self.not_in_name.sub("_", column).rstrip(".")
         return name if name[:1].isalpha() and not self.reserved.fullmatch(name) else f"v{name}"
 
 
 # https://www.stata.com/manuals/rlimits.pdf: 32 characters in a name, 80 in a variable label, 32,000
-# bytes in a value label (in pandas, in all labels of a variable together, with a byte after each),
-# and 2,000,000,000 bytes in a strL. Names that differ by case are different.
+# bytes in a value label (pandas: in all of a variable, with a byte after each), and 2,000,000,000
+# bytes in a strL.
 STATA = Program(
     "Stata",
     NOT_IN_STATA,
@@ -69,7 +69,7 @@ STATA = Program(
 
 # SPSS's Command Syntax Reference: 64 bytes in a name ("Variable Names"), 255 in a variable label
 # (256 in newer versions, "VARIABLE LABELS"), 120 in a value label ("VALUE LABELS"), and 32,767 in a
-# text ("String Variable Formats"). Names that differ by case are the same.
+# text ("String Variable Formats"). The case of a name does not count.
 SPSS = Program(
     "SPSS", NOT_IN_SPSS, SPSS_RESERVED, str.casefold, bytes_of, 64, 255, lambda labels: 120, 32_767
 )
@@ -80,11 +80,8 @@ def unique_names(columns: list[str], program: Program) -> list[str]:
     names = [program.name_of(column) for column in columns]
     taken: set[str] = set()
     numbers: dict[str, int] = {}
-    # Columns whose names can stay as they are come first, so that no other column takes their
-    # names.
-    for position in sorted(
-        range(len(names)), key=lambda position: names[position] != columns[position]
-    ):
+    # Columns whose names can stay come first, so that no other column takes their names.
+    for position in sorted(range(len(names)), key=lambda each: names[each] != columns[each]):
         whole = names[position]
         name = cut(whole, program.name_limit, program.size).rstrip(".")
         base = program.same_name(name)

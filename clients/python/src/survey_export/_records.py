@@ -1,6 +1,7 @@
-"""Records of the service's CSV and NDJSON files, as bytes: where they end, and their positions in the survey's order.
+"""Records of the service's CSV and NDJSON files, as bytes, and their positions in its order.
 
-A block is bytes that begin and end between two records. `docs/api.md` describes the dialect, the order and the cursor.
+A block is bytes that begin and end between two records. `docs/api.md` describes the dialect, the
+order and the cursor.
 """
 
 from __future__ import annotations
@@ -17,39 +18,33 @@ from ._errors import TransferError
 
 BOM = "\ufeff".encode()
 RESPONSE_COLUMNS = [
-    *[
-        "parent_surveyid",
-        "parent_shortcode",
-        "surveyid",
-        "flowid",
-        "userid",
-        "question_ref",
-        "question_idx",
-    ],
-    *[
-        "question_text",
-        "response",
-        "timestamp",
-        "metadata",
-        "ad_id",
-        "pageid",
-        "translated_response",
-    ],
+    "parent_surveyid",
+    "parent_shortcode",
+    "surveyid",
+    "flowid",
+    "userid",
+    "question_ref",
+    "question_idx",
+    "question_text",
+    "response",
+    "timestamp",
+    "metadata",
+    "ad_id",
+    "pageid",
+    "translated_response",
 ]
 PRIMARY_KEY = ("surveyid", "timestamp", "userid", "question_ref")
 """The columns whose values tell a response from all others."""
 
-# Python's csv module does not distinguish a null, which is an empty cell, from an empty text, which
-# is "".
+# Python's csv module reads a null, which is an empty cell, and an empty text, "", alike.
 _TEXT = rb'(?:"[^"]*(?:""[^"]*)*"|[^",\n]*)'
 _CELL = re.compile(b"(%b)[,\n]" % _TEXT)
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
-_OBJECT = re.compile(
-    rb'\{.*"token":"([\w-]+)"}\n'
-)  # not parsed, since it can have numbers that Python does not parse
+# An object is not parsed, since it can have numbers that Python does not parse.
+_OBJECT = re.compile(rb'\{.*"token":"([\w-]+)"}\n')
 
 Key: TypeAlias = tuple[str, str, str, str]
-"""A response's position in the order: its timestamp without the Z, userid, question_ref and surveyid."""
+"""A response's position: its timestamp without the Z, userid, question_ref and surveyid."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +61,14 @@ class Format:
     """Returns the position of a response, or raises ValueError."""
 
     def keys(self, block: bytes) -> list[Key]:
-        """Return the positions of a block's responses. Raises TransferError for what is no response."""
-        found, end = [], 0
+        """Return the positions of a block's responses. Raises TransferError for anything else."""
+        found = []
+        end = 0
         with suppress(ValueError):
             while match := self.record.match(block, end):
                 found.append(self.key(match))
                 end = match.end()
+
         if end < len(block):
             raise TransferError("the file has a line that is no response", status=200)
         return found
@@ -79,18 +76,14 @@ class Format:
 
 def cursor_of(key: Key) -> str:
     """Return the cursor of a response."""
-    return (
-        base64.urlsafe_b64encode(json.dumps([1, f"{key[0]}Z", *key[1:]]).encode())
-        .decode()
-        .rstrip("=")
-    )
+    text = json.dumps([1, f"{key[0]}Z", *key[1:]])
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def key_of(cursor: str) -> Key:
     """Return the position that a cursor of the current format holds. Raises ValueError."""
-    _, timestamp, userid, question_ref, surveyid = json.loads(
-        base64.urlsafe_b64decode(f"{cursor}==")
-    )
+    text = base64.urlsafe_b64decode(f"{cursor}==")
+    _, timestamp, userid, question_ref, surveyid = json.loads(text)
     return timestamp.removesuffix("Z"), userid, question_ref, surveyid
 
 
@@ -106,9 +99,7 @@ def _csv_end(data: bytes) -> int:
 
 
 def _csv_key(match: re.Match[bytes]) -> Key:
-    surveyid, userid, question_ref, timestamp = [
-        (value(cell) or b"").decode() for cell in match.groups()
-    ]
+    surveyid, userid, question_ref, timestamp = [text_of(cell) or "" for cell in match.groups()]
     return timestamp.removesuffix("Z"), userid, question_ref, surveyid
 
 
@@ -129,7 +120,7 @@ NDJSON = Format(
 
 
 def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
-    """Yield the bytes of a file in blocks. Raises TransferError if the file ends within a record."""
+    """Yield a file's bytes in blocks. Raises TransferError if the file ends within a record."""
     rest = b""
     for piece in pieces:
         rest += piece
@@ -143,12 +134,14 @@ def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
 def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Iterator[bytes]:
     """Yield the records of a CSV file with these columns, and possibly more, after its header.
 
-    Raises TransferError if the file has another header, ends within a record, or has a record of another length.
+    Raises TransferError if the file has another header, ends within a record, or has a record of
+    another length.
     """
     records = csv_records(blocks(iter(lambda: file.read(1 << 16), b""), CSV))
     header = names_in(next(records, b""))
-    if (header[: len(columns)] if more else header) != columns:
+    if header[: len(columns) if more else None] != columns:
         raise TransferError("the file is empty, damaged or something else", status=200)
+
     whole = re.compile(b"(?:%b,){%d}%b\n" % (_TEXT, len(header) - 1, _TEXT))
     for record in records:
         if not whole.fullmatch(record):
@@ -170,9 +163,8 @@ def cells(record: bytes) -> list[bytes]:
 
 def names_in(header: bytes) -> list[str]:
     """Return the names of the columns, without the byte order mark that the file may begin with."""
-    return [
-        (value(cell) or b"").decode(errors="replace") for cell in cells(header.removeprefix(BOM))
-    ]
+    names = [value(cell) or b"" for cell in cells(header.removeprefix(BOM))]
+    return [name.decode(errors="replace") for name in names]
 
 
 def first_cell(record: bytes) -> bytes:
@@ -182,4 +174,12 @@ def first_cell(record: bytes) -> bytes:
 
 def value(cell: bytes) -> bytes | None:
     """Return the value of a cell of CSV. An empty cell is a null, `""` is an empty text."""
-    return cell[1:-1].replace(b'""', b'"') if cell.startswith(b'"') else cell or None
+    if cell.startswith(b'"'):
+        return cell[1:-1].replace(b'""', b'"')
+    return cell or None
+
+
+def text_of(cell: bytes) -> str | None:
+    """Return the value of a cell as a text."""
+    content = value(cell)
+    return None if content is None else content.decode()

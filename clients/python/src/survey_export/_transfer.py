@@ -36,10 +36,12 @@ class Transfer:
         parameters: Mapping[str, Parameter],
         after: str | None = None,
     ) -> None:
-        if needed := {*texts(parameters).get("omit", [])} & {*PRIMARY_KEY, "token"}:
+        needed = {*texts(parameters).get("omit", [])} & {*PRIMARY_KEY, "token"}
+        if needed:
             raise ValueError(
                 f"omit cannot name {min(needed)}, by which a download knows that it is whole"
             )
+
         self._http = http
         self._parameters = parameters
         self.done = 0
@@ -52,20 +54,21 @@ class Transfer:
     def blocks(self) -> Iterator[bytes]:
         """Yield the file's bytes: the header alone, if the format has one, then blocks of records.
 
-        Raises TransferError if transfers break without a new record, or the number of responses is wrong in the end.
+        Raises TransferError if transfers break without a new record, or the number of responses is
+        wrong in the end.
         """
         start, counts = self.done, []
         retries = Retries(self._http)
         while True:
             before = self.done
+            following = dict(**self._parameters, after=self._after)
             try:
-                with self._http.open(
-                    self._kind.path, dict(**self._parameters, after=self._after)
-                ) as response:
+                with self._http.open(self._kind.path, following) as response:
                     if "count" in self._parameters:
                         self.expected = before + count_of(response)
                         counts.append(self.expected)
                     yield from self.read(pieces(response))
+
                 if self.expected is None or self.done >= self.expected:
                     break
                 # A proxy shortened the file, or responses have been deleted. The next request
@@ -77,23 +80,27 @@ class Transfer:
                 if self.done > before:
                     retries = Retries(self._http)
                 retries.wait(error)
-        if counts and (
-            start > 0 or counts != [self.done]
-        ):  # it is in parts, or responses have changed meanwhile
-            positions = (self._after, self._start, self._after)
-            left, whole, left_then = [
-                count_responses(self._http, self._parameters, at) for at in positions
-            ]
-            if not whole - max(left, left_then) <= self.done <= whole - min(left, left_then):
-                raise CountError(
-                    f"the file has {self.done} responses, and the service {whole - left}",
-                    status=200,
-                )
+
+        is_in_one_piece = start == 0 and counts == [self.done]
+        if counts and not is_in_one_piece:
+            self._check_count()
+
+    def _check_count(self) -> None:
+        """Raise CountError if there are more or fewer responses. Newer ones may be stored now."""
+        left, whole, left_then = [
+            count_responses(self._http, self._parameters, after)
+            for after in (self._after, self._start, self._after)
+        ]
+        if not whole - max(left, left_then) <= self.done <= whole - min(left, left_then):
+            raise CountError(
+                f"the file has {self.done} responses, and the service {whole - left}", status=200
+            )
 
     def read(self, file: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the header, unless it was yielded before, and the blocks of a file that continues this one.
+        """Yield the blocks of a file that continues this one, and first the header, once.
 
-        Raises TransferError if the file is empty, ends within a record, is something else, or not in order.
+        Raises TransferError if the file is empty, ends within a record, is something else, or not
+        in order.
         """
         header_comes = self._kind.has_header and self._after is None
         for block in blocks(file, self._kind):
@@ -109,21 +116,25 @@ class Transfer:
                     self._has_header = True
                     yield header
                 block = block[len(header) :]
+
             if block:
-                keys = self._kind.keys(block)
-                # Of responses of the same time, the database's collation decides which comes first.
-                before = [self._last or ("", "", "", ""), *keys]
-                if any(
-                    one[0] > other[0] or one == other
-                    for one, other in zip(before, keys, strict=False)
-                ):
-                    raise TransferError("the file has responses that are not in order", status=200)
-                self._last = keys[-1]
-                self._after = cursor_of(self._last)
-                self.done += len(keys)
+                self._continue(self._kind.keys(block))
                 yield block
+
         if header_comes:
             raise TransferError("the file is empty", status=200)
+
+    def _continue(self, keys: list[Key]) -> None:
+        """Note that these responses follow. Raises TransferError if they are not in order."""
+        last = self._last
+        for key in keys:
+            # The database's collation decides the order of responses with the same time.
+            if last and (last[0] > key[0] or last == key):
+                raise TransferError("the file has responses that are not in order", status=200)
+            last = key
+        self._last = last
+        self._after = cursor_of(keys[-1])
+        self.done += len(keys)
 
 
 def filters_of(parameters: Mapping[str, Parameter], *others: str) -> dict[str, Parameter]:
@@ -143,13 +154,11 @@ def count_responses(
 
 
 def count_of(response: Response) -> int:
-    """Return the number of responses of a selection, which a response has if it was requested with `count`."""
+    """Return the number of responses that a response to a request with `count` has."""
     count = response.headers.get("X-Total-Count", "")
     if not count.isdecimal():
-        raise ServiceError(
-            "the service returned a file without its number of responses",
-            status=response.status_code,
-        )
+        message = "the service returned a file without its number of responses"
+        raise ServiceError(message, status=response.status_code)
     return int(count)
 
 
