@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TypeAlias
@@ -30,25 +30,20 @@ class Answer:
 def add_answers(study: Study, answers: list[Answer]) -> None:
     """Add answers to a survey. Forms and questions are in the order of the answers."""
     forms: dict[tuple[str, int], str] = {}
-    rows: list[Sequence[object]] = []
+    rows = []
     for second, answer in enumerate(answers):
-        version = (answer.shortcode, answer.version)
+        row = vars(answer).copy()
+        version = (row.pop("shortcode"), row.pop("version"))
         if version not in forms:
             forms[version] = study.add_version(answer.shortcode)
-        time = datetime(2026, 3, 1, tzinfo=timezone.utc) + timedelta(seconds=second)
-        metadata = None if answer.ad_id is None else json.dumps({"ad_id": answer.ad_id})
-        row = [
-            None,
-            "start",
-            forms[version],
-            "unused",
-            1,
-            answer.userid,
-            answer.question_ref,
-            second,
-        ]
-        texts = [answer.pageid, answer.translated_response]
-        rows.append([*row, answer.question_text, answer.response, time, metadata, *texts])
+        ad_id = row.pop("ad_id")
+        row |= {
+            "surveyid": forms[version],
+            "question_idx": second,
+            "timestamp": datetime(2026, 3, 1, tzinfo=timezone.utc) + timedelta(seconds=second),
+            "metadata": None if ad_id is None else json.dumps({"ad_id": ad_id}),
+        }
+        rows.append(row)
     study.insert(rows)
 
 

@@ -5,6 +5,7 @@ import random
 import time
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -44,6 +45,21 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait less before a request is tried again."""
     sleep = time.sleep
     monkeypatch.setattr("time.sleep", lambda seconds: sleep(seconds / 100))
+
+
+@pytest.fixture
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that requests would have waited."""
+    seconds: list[float] = []
+    monkeypatch.setattr("time.sleep", seconds.append)
+    return seconds
 
 
 @pytest.fixture(scope="session")

@@ -34,14 +34,16 @@ def die_before(number: int, events: list[str], path: str) -> None:
 
 
 def files_of(folder: Path) -> dict[str, str]:
-    """Return the contents' hashes of all files, and their times, of what a run that changes nothing must keep."""
+    """Return all files with what a run that changes nothing must keep: bytes and times."""
     return {
-        str(
-            path.relative_to(folder)
-        ): f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_mtime_ns}"
+        str(path.relative_to(folder)): f"{hash_of(path)} {path.stat().st_mtime_ns}"
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+def hash_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def assert_responses_exact(folder: Path, study: Study, **filters: str) -> None:

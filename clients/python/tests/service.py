@@ -7,7 +7,7 @@ import os
 import random
 import re
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -28,22 +28,9 @@ DEMO_SURVEY = "Health & Habits 2026 – Saúde"
 EMPTY_SURVEY = "Pilot study (nobody asked yet)"
 
 CELL = re.compile(r'("(?:[^"]|"")*"|[^",\n]*)([,\n])')
-TEXTS = [
-    *[
-        "",
-        "NA",
-        "007",
-        'a "quoted", one',
-        "two\nlines\n",
-        "Água, 水 💧",
-        "null",
-        "~",
-        "x\r\ny",
-        "\u2028",
-        "=1+1",
-        "\\N",
-    ]
-]
+METADATA = ['{"ad_id": "12", "ratio": 1.10}', '{"note": "a, \\"b\\""}']
+TEXTS = ["", "NA", "007", 'a "quoted", one', "two\nlines\n", "Água, 水 💧", "null", "~"]
+TEXTS += ["x\r\ny", "\u2028", "=1+1", "\\N"]
 
 
 def get(path: str, key: str = KEY, **parameters: str | list[str]) -> bytes:
@@ -107,7 +94,8 @@ class Study:
         form = str(uuid.uuid4())
         self.sql(
             "insert into surveys (id, userid, survey_name, shortcode, title, formid, metadata) "
-            "select %s, id, %s, %s, 'A form', '1', '{\"wave\": 1.10}' from users where email = 'demo@example.org'",
+            "select %s, id, %s, %s, 'A form', '1', '{\"wave\": 1.10}' from users "
+            "where email = 'demo@example.org'",
             form,
             self.name,
             shortcode,
@@ -118,40 +106,38 @@ class Study:
     def add(self, days: list[str], number: int = 1) -> None:
         """Add responses at random times of these days."""
         random = self._random
-        rows: list[Sequence[object]] = []
+        rows = []
         for _ in range(number):
+            clock = [f"{random.randrange(limit):02}" for limit in (24, 60, 60)]
             microseconds = random.choice(["", ".5", f".{random.randrange(10**6):06}"])
-            time = f"{random.randrange(24):02}:{random.randrange(60):02}:{random.randrange(60):02}{microseconds}"
-            metadata = random.choice(
-                [None, "null", '{"ad_id": "12", "ratio": 1.10}', '{"note": "a, \\"b\\""}']
+            rows.append(
+                {
+                    "parent_surveyid": random.choice([None, self.forms[0]]),
+                    "parent_shortcode": random.choice(["", "début"]),
+                    "surveyid": random.choice(self.forms),
+                    "flowid": random.randrange(10**12),
+                    "userid": f"00{random.randrange(40)}",
+                    "question_ref": random.choice(["water", "fruit", 'q"1']),
+                    "question_idx": random.randrange(9),
+                    "question_text": random.choice(["How?\n- A. None\n- B. Much", *TEXTS]),
+                    "response": random.choice(TEXTS),
+                    "timestamp": f"{random.choice(days)} {':'.join(clock)}{microseconds}+00",
+                    "metadata": random.choice([None, "null", *METADATA]),
+                    "pageid": random.choice([None, "", "p1"]),
+                    "translated_response": random.choice([None, *TEXTS]),
+                }
             )
-            parent = random.choice([None, self.forms[0]])
-            row: list[object] = [
-                parent,
-                random.choice(["", "début"]),
-                random.choice(self.forms),
-                "unused",
-            ]
-            row += [
-                random.randrange(10**12),
-                f"00{random.randrange(40)}",
-                random.choice(["water", "fruit", 'q"1']),
-            ]
-            row += [
-                random.randrange(9),
-                random.choice(["How?\n- A. None\n- B. Much", *TEXTS]),
-                random.choice(TEXTS),
-            ]
-            row += [f"{random.choice(days)} {time}+00", metadata, random.choice([None, "", "p1"])]
-            rows.append([*row, random.choice([None, *TEXTS])])
         self.insert(rows)
 
-    def insert(self, rows: list[Sequence[object]]) -> None:
+    def insert(self, rows: list[dict[str, Any]]) -> None:
+        """Insert rows, which all have the same columns."""
+        defaults = {"parent_shortcode": "start", "shortcode": "unused", "flowid": 1}
+        rows = [defaults | row for row in rows]
+        values = ", ".join(f"%({name})s" for name in rows[0])
         with self._database.cursor() as cursor:
             cursor.executemany(
-                "insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, "
-                "question_ref, question_idx, question_text, response, timestamp, metadata, pageid, "
-                f"translated_response) values ({', '.join(['%s'] * 14)}) on conflict do nothing",
+                f"insert into responses ({', '.join(rows[0])}) values ({values}) "
+                "on conflict do nothing",
                 rows,
             )
 
@@ -160,8 +146,8 @@ class Study:
         random = self._random
         day = f"2026-03-{random.randrange(1, 15):02}"
         some = (
-            "ctid in (select ctid from responses where surveyid = any(%s) order by md5(ctid::text || "
-            f"'{random.random()}') limit 1 + floor(random() * 4))"
+            "ctid in (select ctid from responses where surveyid = any(%s) "
+            f"order by md5(ctid::text || '{random.random()}') limit 1 + floor(random() * 4))"
         )
         column = random.choice(
             ["response", "question_text", "translated_response", "pageid", "parent_shortcode"]

@@ -35,10 +35,15 @@ class StoppedError(Exception):
 
 @pytest.mark.parametrize("has_links", [True, False])
 def test_a_table_stays_exact(
-    study: Study, survey: Survey, tmp_path: Path, randomness: random.Random, rounds: int, has_links: bool,
+    study: Study,
+    survey: Survey,
+    tmp_path: Path,
+    randomness: random.Random,
+    rounds: int,
+    has_links: bool,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    """Also if the program ends after some changes, before it confirms them, and the survey changes once more."""
+) -> None:
+    """Also if the program ends before it confirms changes, and the survey changes once more."""
     if not has_links:
         monkeypatch.setattr("os.link", lambda *_: Path("/dev/full").write_text("x"))
     table: Table = {}
@@ -69,8 +74,11 @@ def test_a_table_stays_exact(
             continue
         after = table_of(study)
         assert table == after
-        keys = {"inserted": after.keys() - confirmed.keys(), "deleted": confirmed.keys() - after.keys(),
-                "updated": {key for key in after if confirmed.get(key, after[key]) != after[key]}}  # fmt: skip
+        keys = {
+            "inserted": after.keys() - confirmed.keys(),
+            "deleted": confirmed.keys() - after.keys(),
+            "updated": {key for key in after if confirmed.get(key, after[key]) != after[key]},
+        }
         for kind, expected in keys.items():
             of_kind = [change.key for change in found if change.kind == kind]
             assert {*of_kind} >= expected

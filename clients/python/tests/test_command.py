@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pyreadstat
 import pytest
 
 from service import DEMO_SURVEY, KEY, URL, Fault, Proxy, get
@@ -49,48 +48,18 @@ def test_surveys(run: Run) -> None:
 
 def test_download(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "w.csv.gz"
-    filters = [
-        "--since",
-        "2026-01-08",
-        "--userid",
-        "1",
-        "--userid",
-        "9272908327168660",
-        "--layout",
-        "wide",
-    ]
+    userids = ["--userid=1", "--userid", "9272908327168660"]
+    filters = ["--since", "2026-01-08", *userids, "--layout", "wide"]
     line = printed(run("download", DEMO_SURVEY, str(path), *filters))
     assert line == f"{path}: 1 records, {path.stat().st_size:,} bytes\n"
-    expected = get(
-        "/responses/csv",
-        survey=DEMO_SURVEY,
-        since="2026-01-08",
-        userid="9272908327168660",
-        layout="wide",
-    )
+    selection = {"since": "2026-01-08", "userid": "9272908327168660", "layout": "wide"}
+    expected = get("/responses/csv", survey=DEMO_SURVEY, **selection)
     assert gzip.decompress(path.read_bytes()) == expected
     described = json.loads(printed(run("download", DEMO_SURVEY, str(path), "--json")))
     assert described == {"file": str(path), "records": 3921, "bytes": path.stat().st_size}
-    assert "w.csv.gz: 0 records, " in printed(
-        run("download", DEMO_SURVEY, str(path), "--since", "2100-01-01")
-    )
     summary = f"-: 1 records, {len(expected):,} bytes\n"
-    assert run("download", *filters, DEMO_SURVEY, "--url", URL, "-") == (
-        0,
-        expected.decode(),
-        summary,
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "read"), [("r.dta", pyreadstat.read_dta), ("r.sav", pyreadstat.read_sav)]
-)
-def test_download_of_a_labelled_file(tmp_path: Path, run: Run, name: str, read: Any) -> None:
-    path = tmp_path / name
-    line = printed(
-        run("download", "--shortcode", "healthfood", DEMO_SURVEY, str(path), "--repeats", "first")
-    )
-    assert line == f"{path}: {len(read(path)[0])} records, {path.stat().st_size:,} bytes\n"
+    to_stdout = run("download", *filters, DEMO_SURVEY, "--url", URL, "-")
+    assert to_stdout == (0, expected.decode(), summary)
 
 
 def test_answers(run: Run) -> None:
@@ -110,25 +79,17 @@ def terminal(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
 
 
-@pytest.mark.usefixtures("terminal")
+@pytest.mark.usefixtures("terminal", "working_folder")
 @pytest.mark.parametrize(
     ("call", "shown"),
     [
         (lambda survey: survey.download("r.csv"), " responses\n"),
         (lambda survey: survey.download("r.xlsx"), " MB\n"),
         (lambda survey: survey.mirror("data", "month"), " of 3 months"),
-        (lambda survey: survey.save_stata("r.dta"), " MB\n"),
-        (lambda survey: survey.save_spss("r.sav"), " MB\n"),
+        (lambda survey: survey.download("r.dta"), " MB\n"),
     ],
 )
-def test_progress_on_a_terminal(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    call: Any,
-    shown: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_progress_on_a_terminal(capfd: pytest.CaptureFixture[str], call: Any, shown: str) -> None:
     call(Client().survey(DEMO_SURVEY))
     written = capfd.readouterr().err
     assert shown in written
@@ -136,11 +97,8 @@ def test_progress_on_a_terminal(
 
 
 @pytest.mark.usefixtures("terminal")
-@pytest.mark.parametrize("name", ["r.csv", "r.xlsx"])
-def test_no_progress_on_request(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str
-) -> None:
-    Client().survey(DEMO_SURVEY).download(tmp_path / name, progress=False)
+def test_no_progress_on_request(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    Client().survey(DEMO_SURVEY).download(tmp_path / "r.csv", progress=False)
     assert capfd.readouterr().err == ""
 
 
@@ -169,21 +127,11 @@ def test_a_reader_that_ends_early_is_no_error() -> None:
 
 
 def test_mirror(tmp_path: Path, run: Run) -> None:
-    mirror = [
-        "mirror",
-        DEMO_SURVEY,
-        str(tmp_path / "data"),
-        "--interval",
-        "month",
-        "--until",
-        "2026-02-01",
-    ]
-    assert printed(run(*mirror)) == f"{tmp_path / 'data'}: 1 added, 0 changed, 0 removed\n"
-    assert json.loads(printed(run(*mirror, "--json"))) == {
-        "added": [],
-        "changed": [],
-        "removed": [],
-    }
+    folder = str(tmp_path / "data")
+    mirror = ["mirror", DEMO_SURVEY, folder, "--interval", "month", "--until", "2026-02-01"]
+    assert printed(run(*mirror)) == f"{folder}: 1 added, 0 changed, 0 removed\n"
+    described = json.loads(printed(run(*mirror, "--json")))
+    assert described == {"added": [], "changed": [], "removed": []}
 
 
 def test_codebook(run: Run) -> None:
@@ -197,33 +145,31 @@ def test_codebook(run: Run) -> None:
 @pytest.mark.parametrize(
     ("status", "arguments", "env", "message"),
     [
-        (2, ["surveys"], {"SURVEY_EXPORT_KEY": ""}, "SURVEY_EXPORT_KEY"),
         (1, ["surveys"], {"SURVEY_EXPORT_KEY": "sres_x"}, "Invalid Token."),
         (2, ["surveys"], {"SURVEY_EXPORT_URL": ""}, "SURVEY_EXPORT_URL"),
-        (2, ["surveys"], {"SURVEY_EXPORT_URL": "https://x:abc"}, "URL of the service"),
-        (2, ["surveys"], {"ALL_PROXY": "socks5://x"}, "httpx[socks]"),
         (2, ["codebook", DEMO_SURVEY, *["--userid=" + "7" * 9000] * 9], {}, "too long"),
-        (2, ["download", DEMO_SURVEY, "r.txt"], {}, "must end in"),
         (2, ["download", DEMO_SURVEY, "r.dta", "--layout", "long"], {}, "layout must be wide"),
         (1, ["download", DEMO_SURVEY, "missing/r.csv"], {}, "no folder missing"),
-        (1, ["download", DEMO_SURVEY, "/dev/full/r.csv"], {}, "no folder /dev/full"),
         (1, ["mirror", "no such survey", "data"], {}, "No responses were found"),
         (1, ["mirror", DEMO_SURVEY, "data", "--since", "yesterday"], {}, "since"),
-        (1, ["codebook", DEMO_SURVEY, "--since", "yesterday"], {}, "since"),
         (2, ["mirror", DEMO_SURVEY], {}, "required: folder"),
         (2, ["mirror", DEMO_SURVEY, "data", "--interval", "week"], {}, "week"),
-        (2, [], {}, "required"),
     ],
 )
-def test_failures(status: int, arguments: list[str], env: dict[str, str], message: str, run: Run, tmp_path: Path,
-                  monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
+def test_failures(
+    status: int,
+    arguments: list[str],
+    env: dict[str, str],
+    message: str,
+    run: Run,
+    working_folder: Path,
+) -> None:
     exited, printed, error = run(*arguments, **env)
     assert (exited, printed, error.count("\n")) == (status, "", 1)
     assert error.startswith("survey-export: ")
     assert message in error
     assert KEY not in error
-    assert [*tmp_path.iterdir()] == []
+    assert [*working_folder.iterdir()] == []
 
 
 def test_help(run: Run) -> None:

@@ -19,13 +19,12 @@ from survey_export._digests import FORM_COLUMNS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PHASES = {
-    **{
-        "mirror": "/.new",
-        "changes": "/.changes/new",
-        "extract": "/normalize/",
-        "normalize": "/load/new/",
-    },
-    **{"load": "/load/normalized/", "confirm": "/.changes/old"},
+    "mirror": "/.new",
+    "changes": "/.changes/new",
+    "extract": "/normalize/",
+    "normalize": "/load/new/",
+    "load": "/load/normalized/",
+    "confirm": "/.changes/old",
 }
 """What the names of the files have in common on which a phase works."""
 
@@ -39,7 +38,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def load(example: Any, name: str, folder: Path, phase: str = "", number: int = 0) -> None:
-    """Run the example. Kill this process in a phase, before so many operations on files."""
+    """Run the example. Kill this process in a phase, before that operation on a file."""
     destination = example.dlt.destinations.duckdb(str(folder / "survey_export.duckdb"))
     pipeline = example.dlt.pipeline(
         "survey_export",

@@ -32,6 +32,16 @@ def assert_whole(path: Path, study: Study, **parameters: Any) -> None:
     assert contents == of_service(study, path.name, **parameters)
 
 
+def interrupt(survey: Survey, proxy: Proxy, path: Path) -> None:
+    """Download the beginning of a file."""
+    proxy.fault = lambda request: (
+        Fault(cut=0 if "after=" in request else 3000) if "/responses/" in request else None
+    )
+    with pytest.raises(TransferError):
+        survey.download(path)
+    proxy.faults()
+
+
 @pytest.mark.parametrize("name", RESUMABLE)
 def test_resumes_any_number_of_times(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str, randomness: random.Random
@@ -49,23 +59,12 @@ def test_resumes_any_number_of_times(
 def test_every_length_of_a_partial_file(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str
 ) -> None:
-    """Wherever a program was stopped or killed, in quotes or in the header, the file is continued."""
-    proxy.fault = lambda path: (
-        Fault(cut=0 if "after=" in path else 3000) if "/responses" in path else None
-    )
-    with pytest.raises(TransferError):
-        survey.download(tmp_path / name)
+    """Wherever a program was stopped, in quotes or in the header, the file is continued."""
+    interrupt(survey, proxy, tmp_path / name)
     [part] = tmp_path.iterdir()
-    proxy.faults()
     whole = of_service(study, name)
-    for length in (
-        0,
-        1,
-        100,
-        whole.index(b"\n") + 1,
-        *range(3000, len(whole), len(whole) // 12),
-        len(whole),
-    ):
+    some = range(3000, len(whole), len(whole) // 12)
+    for length in (0, 1, 100, whole.index(b"\n") + 1, *some, len(whole)):
         part.write_bytes(whole[:length])
         proxy.requests.clear()
         survey.download(tmp_path / name)
@@ -79,7 +78,7 @@ def test_every_length_of_a_partial_file(
 def test_responses_deleted_while_it_runs(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
 ) -> None:
-    """The file is not too short: the responses are counted again."""
+    """The file is not too short: the responses are counted again. It has what was requested."""
 
     def delete_last(path: str) -> Fault | None:
         if "after=" in path:
@@ -88,8 +87,9 @@ def test_responses_deleted_while_it_runs(
         return Fault(cut=1500) if "/responses/csv" in path else None
 
     proxy.fault = delete_last
-    survey.download(tmp_path / "r.csv")
-    assert_whole(tmp_path / "r.csv", study)
+    parameters: dict[str, Any] = {"metadata": ["note", 'a,\n"b"']}
+    survey.download(tmp_path / "r.csv", bom=True, safe=True, **parameters)
+    assert_whole(tmp_path / "r.csv", study, bom="true", safe="true", **parameters)
 
 
 def test_failed_download_keeps_the_earlier_file_and_its_own(
@@ -97,25 +97,11 @@ def test_failed_download_keeps_the_earlier_file_and_its_own(
 ) -> None:
     """A download with another selection does not continue it."""
     (tmp_path / "r.csv").write_bytes(b"earlier")
-    proxy.fault = lambda path: (
-        Fault(cut=0 if "after=" in path else 1500) if "/responses/csv" in path else None
-    )
-    with pytest.raises(TransferError):
-        survey.download(tmp_path / "r.csv")
+    interrupt(survey, proxy, tmp_path / "r.csv")
     assert (tmp_path / "r.csv").read_bytes() == b"earlier"
-    proxy.faults()
     survey.download(tmp_path / "r.csv", since="2026-03-05")
     assert_whole(tmp_path / "r.csv", study, since="2026-03-05")
     assert len([*tmp_path.iterdir()]) == 2  # the file, and what the other selection can continue
-
-
-def test_parameters_of_the_format(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
-) -> None:
-    proxy.faults(Fault(cut=4000), path="/responses/csv")
-    parameters: dict[str, Any] = {"metadata": ["note", 'a,\n"b"'], "userid": ["001", "002"]}
-    survey.download(tmp_path / "r.csv", bom=True, safe=True, **parameters)
-    assert_whole(tmp_path / "r.csv", study, bom="true", safe="true", **parameters)
 
 
 def test_empty_selection(survey: Survey, study: Study, tmp_path: Path) -> None:
@@ -147,11 +133,8 @@ def test_numbers_of_any_length(study: Study, survey: Survey, proxy: Proxy, tmp_p
     assert {str(row["metadata"]["long"]) for row in survey.rows()} == {number}
     row = next(survey.rows())
     assert (row["metadata"]["short"], row["metadata"]["ratio"]) == (7, 1.1)
-    assert [type(row["metadata"][key]) for key in ("short", "ratio", "long")] == [
-        int,
-        float,
-        Decimal,
-    ]
+    types = [type(row["metadata"][key]) for key in ("short", "ratio", "long")]
+    assert types == [int, float, Decimal]
     assert {survey.name} <= {other.name for other in survey.client.surveys()}
     proxy.faults(Fault(cut=20_000), path="/responses/ndjson")
     survey.download(tmp_path / "r.ndjson")

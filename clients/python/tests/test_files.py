@@ -1,4 +1,4 @@
-"""Files keep their contents when the power fails, since they are on the disk before they get their names."""
+"""Files keep their contents when the power fails: they are on the disk before they are named."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ def full_disk(limit: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.usefixtures("working_folder")
 @pytest.mark.parametrize(
     ("call", "limit", "path"),
     [
@@ -75,15 +76,9 @@ def full_disk(limit: int) -> Iterator[None]:
     ],
 )
 def test_full_disk_is_an_error_with_its_path(
-    client: Client,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    call: Any,
-    limit: int,
-    path: str,
+    client: Client, tmp_path: Path, call: Any, limit: int, path: str
 ) -> None:
     """Nothing has the name of a complete file then. The next run completes it."""
-    monkeypatch.chdir(tmp_path)
     with full_disk(limit), pytest.raises(OSError, match=rf"^\[Errno \d+\] [\w ]+: '{path}'$"):
         call(client.survey(DEMO_SURVEY))
     complete = {

@@ -1,4 +1,4 @@
-"""Survey.frame, and files for Stata and SPSS, which have the cells of the CSV file, whatever the parameters."""
+"""Survey.frame, and files for Stata and SPSS, have the cells of the CSV file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any
 import pyreadstat
 import pytest
 
-from answers import Answer, Create
 from service import DEMO_SURVEY, EMPTY_SURVEY, Fault, Proxy, Study, get, records_of
 from survey_export import Client, NoResponsesError, Survey, SurveyExportError
 
@@ -31,16 +30,6 @@ def test_wide_has_the_labels_and_the_codebook(client: Client) -> None:
     assert json.loads(json.dumps(codebook)) == json.loads(
         json.dumps(frame.head().attrs["codebook"])
     )
-
-
-def test_all_columns_are_there_and_have_different_names(create_survey: Create) -> None:
-    of_two_forms = create_survey(
-        [Answer("b.c", "1", shortcode="a"), Answer("c", "2", shortcode="a.b")]
-    )
-    of_the_service = create_survey([Answer("userid", "1"), Answer("x", "2")])
-    assert of_two_forms.frame(layout="wide").iloc[0, 8:].to_dict() == {"a.b.c": "1", "a.b.c_2": "2"}
-    by_question = of_the_service.frame(layout="wide", columns="question")
-    assert by_question.iloc[0, 8:].to_dict() == {"question.userid": "1", "x": "2"}
 
 
 def test_an_empty_selection_has_the_columns(client: Client) -> None:
@@ -134,31 +123,8 @@ def test_all_agree_with_the_csv_file(
             assert table[name].fillna(0).tolist() == cells, (parameters, name)
 
 
-def test_answers_are_the_counted_cells_of_the_wide_layout(survey: Survey, study: Study) -> None:
-    cells = survey.frame(layout="wide", repeats="first").iloc[:, 8:]
-    answers = survey.answers(top=1000, repeats="first")
-    counts = cells.melt(var_name="column").dropna().groupby(["column", "value"]).size()
-    assert (
-        answers.set_index(["column", "value"]).records.sort_index().tolist()
-        == counts.sort_index().tolist()
-    )
-    listed = survey.answers(top=1, repeats="first")
-    assert (
-        listed.groupby("column").records.sum().tolist() == counts.groupby("column").sum().tolist()
-    )
-    assert listed[listed.duplicated("column")].value.isna().all()
-
-
-def test_omitted_columns(survey: Survey, study: Study, tmp_path: Path) -> None:
-    whole = survey.frame()
-    assert survey.frame(omit=["metadata", "question_text"]).equals(
-        whole.drop(columns=["question_text", "metadata"])
-    )
-    assert [*next(survey.rows(omit=["metadata", "pageid"]))] == [
-        name for name in next(survey.rows()) if name not in ("metadata", "pageid")
-    ]
+def test_omits_no_column_that_a_download_needs(survey: Survey, tmp_path: Path) -> None:
     survey.download(tmp_path / "r.xlsx", omit="userid")
-    with pytest.raises(
-        ValueError, match="omit cannot name userid, by which a download knows that it is whole"
-    ):
+    message = "omit cannot name userid, by which a download knows that it is whole"
+    with pytest.raises(ValueError, match=message):
         survey.download(tmp_path / "r.csv", omit=["userid", "metadata"])

@@ -1,4 +1,4 @@
-"""A file of values that readers and writers like to change, at its start and after 25,000 plain rows."""
+"""Values that readers and writers like to change, at the start and after 25,000 plain rows."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ def hostile(create_survey: Create) -> Hostile:
 
 
 def of_duckdb(path: Path) -> list[Row]:
-    options = "header=true, delim=',', quote='\"', escape='\"', all_varchar=true, allow_quoted_nulls=false"
+    options = "header=true, delim=',', quote='\"', escape='\"', all_varchar=true"
+    options += ", allow_quoted_nulls=false"
     table = duckdb.connect().execute(
         f"select {', '.join(TEXTS)} from read_csv('{path}', {options}) order by timestamp"
     )

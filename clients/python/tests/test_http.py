@@ -13,12 +13,10 @@ from service import KEY, URL, Fault, Proxy
 from survey_export import Client, Key, ServiceError, Survey, SurveyExportError, TransferError
 
 
-def test_retries(survey: Survey, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retries(survey: Survey, proxy: Proxy, waits: list[float]) -> None:
     def busy(status: int, retry_after: str = "") -> Fault:
         return Fault(status=status, headers={"Retry-After": retry_after})
 
-    waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
     proxy.faults(busy(503, "7"), busy(429, "7"), busy(503))
     assert survey.summary().responses == 150
     assert waits[:2] == [7, 7]
@@ -114,15 +112,17 @@ def test_redirects_are_not_followed(survey: Survey, proxy: Proxy) -> None:
 
 @pytest.mark.parametrize("wrong", ["TLS to a port without", "host", "port", "proxy"])
 def test_an_address_that_was_never_reached_fails_at_once(
-    monkeypatch: pytest.MonkeyPatch, wrong: str
+    monkeypatch: pytest.MonkeyPatch, waits: list[float], wrong: str
 ) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         closed = f"127.0.0.1:{free.getsockname()[1]}"
-    urls = {"TLS to a port without": URL.replace("http:", "https:"), "host": "http://nowhere.invalid",
-            "port": f"http://{closed}", "proxy": "http://x.example"}  # fmt: skip
+    urls = {
+        "TLS to a port without": URL.replace("http:", "https:"),
+        "host": "http://nowhere.invalid",
+        "port": f"http://{closed}",
+        "proxy": "http://x.example",
+    }
     if wrong == "proxy":
         monkeypatch.setenv("ALL_PROXY", f"http://me:secret@{closed}")
     with pytest.raises(TransferError, match=f"^cannot reach {urls[wrong]}: .") as failed:
@@ -149,22 +149,13 @@ def test_an_address_that_was_reached_is_tried_again(survey: Survey, proxy: Proxy
     ("url", "proxy_url", "message"),
     [
         *[
-            (url, "", "URL")
-            for url in (
-                "",
-                "export.example.org",
-                "ftp://x",
-                "https://",
-                "https://x/?a",
-                "https://x/?",
-            )
+            (f"https://{rest}", "", "URL")
+            for rest in ("", "x/?a", "x/?", "x:abc", "x\ny", "x:99999", "x:-1", "me:secret@x")
         ],
-        *[
-            (url, "", "URL")
-            for url in ("https://x:abc", "https://x\ny", "https://x:99999", "https://x:-1")
-        ],
-        *[(url, "", "URL") for url in ("https://me:secret@x", "https://me:secret@x:abc")],
-        *[("https://x", "http://proxy:abc", "of a proxy"), ("https://x", "socks5://x:1", "socks")],
+        *[(url, "", "URL") for url in ("", "export.example.org", "ftp://x")],
+        ("https://me:secret@x:abc", "", "URL"),
+        ("https://x", "http://proxy:abc", "of a proxy"),
+        ("https://x", "socks5://x:1", "socks"),
         ("https://x", "ftp://x", "proxy"),
     ],
 )

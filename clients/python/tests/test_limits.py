@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from mirrors import CSV, assert_exact, assert_unchanged, files_of
-from service import LIMITED_KEY, URL, Fault, Proxy, Study
-from survey_export import Client, MirrorError, Survey, TransferError
-
-PSEUDONYM = r"p[0-9a-f]{32}"
+from mirrors import assert_exact, assert_unchanged, files_of
+from service import LIMITED_KEY, URL, Proxy, Study
+from survey_export import Client, MirrorError, Survey
+from test_download import interrupt
 
 
 @pytest.fixture
@@ -35,16 +34,6 @@ def test_key(limited: Survey) -> None:
         "pageid": False,
         "pseudonyms": limits["pseudonyms"],
     }
-
-
-def test_rows_frame_and_labelled_file(limited: Survey, tmp_path: Path) -> None:
-    for row in limited.rows():
-        assert re.fullmatch(PSEUDONYM, row["userid"])
-        assert (row["metadata"] or {}).keys() <= {"note"}
-        assert row["pageid"] is None
-    wide = limited.frame(layout="wide")
-    assert wide["userid"].str.fullmatch(PSEUDONYM).all()
-    limited.save_spss(tmp_path / "r.sav")
 
 
 def test_mirror(
@@ -73,13 +62,9 @@ def test_mirror(
 def test_download_does_not_continue_that_of_another_key(
     study: Study, limited: Survey, survey: Survey, proxy: Proxy, tmp_path: Path
 ) -> None:
-    study.update(
-        "userid = 'z' || userid"
-    )  # follows the pseudonyms: otherwise the count would be wrong
-    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 3000) if CSV in path else None
-    with pytest.raises(TransferError):
-        survey.download(tmp_path / "r.csv.gz")
+    # They follow the pseudonyms: otherwise the count would be wrong.
+    study.update("userid = 'z' || userid")
+    interrupt(survey, proxy, tmp_path / "r.csv.gz")
     assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
-    proxy.faults()
     limited.download(tmp_path / "r.csv.gz")
     assert gzip.decompress((tmp_path / "r.csv.gz").read_bytes()) == study.export()

@@ -130,7 +130,7 @@ def test_change_during_one_request(
     path: str,
     changes: list[Any],
 ) -> None:
-    """The file is missing. The first change comes with the request for it, and the other with the next request."""
+    """The file is missing. Changes come with the request for it, and with the next one."""
     left = [*changes]
 
     def change(request: str) -> None:
@@ -289,12 +289,9 @@ def test_a_codebook_that_is_too_large(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
 ) -> None:
     survey.mirror(tmp_path)
-    study.sql(
-        "insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, "
-        "question_text, response, timestamp) select 's', %s, 's', 1, 'many', n, n, repeat('?', 999), '', '2026-03-05' "
-        "from generate_series(1, 8001) n",
-        study.forms[0],
-    )
+    many = {"surveyid": study.forms[0], "userid": "many", "timestamp": "2026-03-05"}
+    many |= {"question_text": "?" * 999, "response": ""}
+    study.insert([many | {"question_ref": n, "question_idx": n} for n in range(8001)])
     assert len(survey.mirror(tmp_path).changed) == 1
     assert_responses_exact(tmp_path, study)
     assert not (tmp_path / "codebook.csv").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import multiprocessing
 import random
@@ -21,6 +20,7 @@ from mirrors import (
     assert_unchanged,
     die_before,
     files_of,
+    hash_of,
 )
 from service import KEY, URL, Fault, Proxy, Study
 from survey_export import Client, ServiceError, Survey, TransferError
@@ -111,9 +111,10 @@ def test_killed_at_any_operation_on_a_file(
 
 
 def assert_true(folder: Path) -> dict[str, str]:
-    """Every file in `responses/` is complete, and the manifest describes no other file than there is.
+    """Every file in `responses/` is complete, and the manifest describes only what is there.
 
-    Returns the digests of the last run that was completed, also if it was killed before it could return.
+    Returns the digests of the last run that was completed, also if it was killed before it could
+    return.
     """
     for path in (folder / "responses").glob("*.csv.gz"):
         contents = gzip.decompress(path.read_bytes())
@@ -126,14 +127,14 @@ def assert_true(folder: Path) -> dict[str, str]:
     files = stored["files"]
     digests = {}
     for name, record in files.items():
-        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == record["sha256"]
+        assert hash_of(folder / name) == record["sha256"]
         if name.startswith("responses/") and "form-data.csv" in files:
             digests[name] = digest_of(folder / name, read_forms(folder / "form-data.csv")[1])
             assert digests[name] == record["digest"]
     package = folder / "datapackage.json"
     for resource in json.loads(package.read_bytes())["resources"] if package.exists() else []:
         paths = [resource["path"]] if "hash" in resource else resource["path"]
-        hashes = [hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in paths]
+        hashes = [hash_of(folder / path) for path in paths]
         assert resource.get("hash") in (None, f"sha256:{hashes[0]}")
     if stored["etag"]:
         assert sorted(digests.values()) == sorted(completed.values())

@@ -1,4 +1,4 @@
-"""The R package has the same tables, and its labelled files, which haven writes, have the same values and labels."""
+"""The R package has the same tables, and its labelled files the same values and labels."""
 
 from __future__ import annotations
 

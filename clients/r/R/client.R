@@ -1,8 +1,6 @@
-# The service with a key, its errors, and requests. All that this package knows of httr2 is in this
-# file.
+# The service with a key, its errors, and requests. No other file knows httr2.
 
-# The key of each client, and whether the service was ever reached. A saved workspace does not have
-# it.
+# The key of each client, and whether it ever reached the service. No saved workspace has it.
 sessions <- new.env(parent = emptyenv())
 
 # See ?survey_client.
@@ -11,9 +9,13 @@ survey_client <- function(url = NULL, key = NULL) {
   key <- setting("key", key, "SURVEY_EXPORT_KEY")
   host <- "https://[^/?#@\\s]+|http://(localhost|127(\\.[0-9]+){3}|\\[::1\\])(:[0-9]+)?"
   if (!grepl(sprintf("^(%s)(/[^?#\\s]*)?$", host), url, perl = TRUE)) {
-    fail("The URL of the service must begin with https://, and have no user name, query or fragment.")
+    fail(
+      "The URL of the service must begin with https://, ",
+      "and have no user name, query or fragment."
+    )
   }
   if (!grepl("^[!-~]+$", key, perl = TRUE)) fail("The key has a character that no key has.")
+
   id <- basename(tempfile("client"))
   sessions[[id]] <- list2env(list(key = key, is_reached = FALSE))
   structure(list(url = sub("(/api/v1)?/*$", "", url), id = id), class = "survey_client")
@@ -25,24 +27,28 @@ print.survey_client <- function(x, ...) {
 }
 
 setting <- function(what, value, name) {
-  value <- if (is.null(value)) Sys.getenv(name) else value
+  if (is.null(value)) value <- Sys.getenv(name)
   if (!is.character(value) || length(value) != 1 || is.na(value) || !grepl("\\S", value)) {
     fail("Pass the ", what, " as a text, or set the environment variable ", name, ".")
   }
   trimws(value)
 }
 
-# Raises an error. `retry_after` is the seconds to wait before another attempt: NA if the service
-# did not say, Inf if another attempt would have the same result.
+# Raises an error. `retry_after` is the seconds until another attempt: NA if the service did not
+# send them, Inf if it would fail too.
 fail <- function(..., response = NULL, retry_after = Inf) {
-  status <- if (is.null(response)) NA_integer_ else httr2::resp_status(response)
-  error <- list(message = paste0(...), call = NULL, status = status, code = header(response, "X-Error-Code"))
-  error <- c(error, request_id = header(response, "X-Request-Id"), retry_after = retry_after)
+  error <- list(
+    message = paste0(...),
+    call = NULL,
+    status = if (is.null(response)) NA_integer_ else httr2::resp_status(response),
+    code = header(response, "X-Error-Code"),
+    request_id = header(response, "X-Request-Id"),
+    retry_after = retry_after
+  )
   stop(structure(error, class = c("survey_export_error", "error", "condition")))
 }
 
-# Raises the error of a transfer that broke, or has something else than the service sends. It is
-# tried again.
+# Raises the error of a transfer that broke, or is not what the service sends. It is tried again.
 broken <- function(...) fail(..., retry_after = NA)
 
 header <- function(response, name) {
@@ -50,7 +56,7 @@ header <- function(response, name) {
   if (is.null(value)) NA_character_ else value
 }
 
-# What to do about an error, by its code, if the service's message does not say it.
+# What to do about an error, by its code.
 ADVICE <- c(
   no_responses = ". Compare the name with survey_list(); or nobody has responded yet.",
   invalid_token = " Check the key: it may be incomplete, or have expired."
@@ -60,15 +66,21 @@ ADVICE <- c(
 wait <- function(error, failures) {
   seconds <- error$retry_after
   if (is.na(seconds)) {
-    seconds <- 2^(failures - 2) * (0.8 + 0.2 * as.numeric(Sys.time()) %% 1) # random, but leaves R's seed alone
+    random <- as.numeric(Sys.time()) %% 1 # leaves R's seed alone
+    seconds <- 2^(failures - 2) * (0.8 + 0.2 * random)
   }
   if (failures == 7 || seconds > 600) stop(error)
-  if (interactive()) message("\ntrying again in ", round(seconds), " s (", conditionMessage(error), ")")
+
+  if (interactive()) {
+    message("\ntrying again in ", round(seconds), " s (", conditionMessage(error), ")")
+  }
   Sys.sleep(max(0, seconds))
 }
 
 # What a function makes of a response's file. Both are tried again if the transfer breaks.
-request <- function(client, path, parameters, read, file = tempfile("response"), progress = FALSE) {
+request <- function(
+  client, path, parameters, read, file = tempfile("response"), progress = FALSE
+) {
   on.exit(if (missing(file)) unlink(file))
   for (failures in 1:7) {
     error <- tryCatch(
@@ -85,44 +97,78 @@ request <- function(client, path, parameters, read, file = tempfile("response"),
 # Saves the body of a response in a file, and returns the response. Nothing is tried again.
 fetch <- function(client, path, parameters, file, progress = FALSE) {
   session <- if (inherits(client, "survey_client")) sessions[[client$id]]
-  if (is.null(session)) fail("The first argument must be what survey_client() returned, in this R session.")
-  request <- httr2::req_url_query(httr2::request(paste0(client$url, "/api/v1", path)), !!!single(parameters))
-  request <- httr2::req_headers(request, Authorization = paste("Bearer", session$key), Prefer = "handling=strict")
-  request <- httr2::req_user_agent(request, paste0("survey-export-r/", getNamespaceVersion("surveyexport")))
-  request <- httr2::req_error(request, is_error = function(response) FALSE)
-  # httr2 0.2 would wait even after its only attempt.
-  request <- httr2::req_retry(request, 1, is_transient = function(response) FALSE, backoff = function(failures) 0)
-  # The service lets a wide file wait up to two minutes for its database.
-  request <- httr2::req_options(request, connecttimeout = 15, low_speed_limit = 1, low_speed_time = 150)
-  request <- httr2::req_options(request, followlocation = FALSE)
-  request <- httr2::req_options(request, verbose = TRUE, debugfunction = function(type, bytes) {
-    if (type == 1) session$is_reached <- TRUE # a header of the response
-  })
+  if (is.null(session)) {
+    fail("The first argument must be what survey_client() returned, in this R session.")
+  }
+
+  request <- new_request(client, session, path, parameters)
   if (progress) {
-    request <- httr2::req_options(request, noprogress = FALSE, xferinfofunction = function(down, up) {
-      cat(sprintf("\r%.1f MB ", down[[2]] / 1e6), file = stderr())
-      TRUE
-    })
+    request <- httr2::req_options(request, noprogress = FALSE, xferinfofunction = show_progress)
   }
   response <- tryCatch(httr2::req_perform(request, path = file), error = identity)
   if (inherits(response, "error")) {
     cause <- if (is.null(response$parent)) response else response$parent
     reason <- gsub("\\s+", " ", conditionMessage(cause))
-    # A wrong address stays wrong, and a full disk full. An address that was reached before may be
-    # reached again.
+    # A wrong address stays wrong, and a full disk full.
     is_final <- !session$is_reached || grepl("Fail\\w+ (writing|to open)", reason)
-    fail("The request to ", client$url, " failed: ", reason, retry_after = if (is_final) Inf else NA)
+    retry_after <- if (is_final) Inf else NA
+    fail("The request to ", client$url, " failed: ", reason, retry_after = retry_after)
   }
-  status <- httr2::resp_status(response)
-  if (status %/% 100 != 2 || startsWith(header(response, "Content-Type"), "text/html") %in% TRUE) {
-    body <- read_text(file)
-    unlink(file)
-    moved <- if (status %/% 100 == 3) paste(", moved to", sub("\\?.*", "", header(response, "Location")))
-    default <- paste0("HTTP status ", status, moved, ", and no message of the service: check its URL")
-    message <- tryCatch(text_of(members(members(body)[["error"]])[["message"]]), error = function(error) default)
-    seconds <- suppressWarnings(as.numeric(header(response, "Retry-After")))
-    message <- paste(c(message, ADVICE[names(ADVICE) %in% header(response, "X-Error-Code")]), collapse = "")
-    fail(message, response = response, retry_after = if (status %in% c(429, 502:504, 520:529)) seconds else Inf)
-  }
+
+  is_page <- startsWith(header(response, "Content-Type"), "text/html") %in% TRUE
+  if (httr2::resp_status(response) %/% 100 != 2 || is_page) fail_as(response, file)
   response
+}
+
+new_request <- function(client, session, path, parameters) {
+  request <- httr2::request(paste0(client$url, "/api/v1", path))
+  request <- httr2::req_url_query(request, !!!single(parameters))
+  authorization <- paste("Bearer", session$key)
+  request <- httr2::req_headers(
+    request, Authorization = authorization, Prefer = "handling=strict"
+  )
+  version <- getNamespaceVersion("surveyexport")
+  request <- httr2::req_user_agent(request, paste0("survey-export-r/", version))
+  request <- httr2::req_error(request, is_error = function(response) FALSE)
+  # httr2 0.2 would wait even after its only attempt.
+  request <- httr2::req_retry(
+    request, 1, is_transient = function(response) FALSE, backoff = function(failures) 0
+  )
+  httr2::req_options(
+    request,
+    connecttimeout = 15,
+    # The service lets a wide file wait up to two minutes for its database.
+    low_speed_limit = 1,
+    low_speed_time = 150,
+    followlocation = FALSE,
+    verbose = TRUE,
+    debugfunction = function(type, bytes) {
+      if (type == 1) session$is_reached <- TRUE # a header of the response
+    }
+  )
+}
+
+show_progress <- function(down, up) {
+  cat(sprintf("\r%.1f MB ", down[[2]] / 1e6), file = stderr())
+  TRUE
+}
+
+# Raises the error that a response is, whether it comes from the service or from a proxy.
+fail_as <- function(response, file) {
+  body <- read_text(file)
+  unlink(file)
+  status <- httr2::resp_status(response)
+  moved <- if (status %/% 100 == 3) {
+    paste(", moved to", sub("\\?.*", "", header(response, "Location")))
+  }
+  message <- tryCatch(
+    text_of(members(members(body)[["error"]])[["message"]]),
+    error = function(error) {
+      paste0("HTTP status ", status, moved, ", and no message of the service: check its URL")
+    }
+  )
+  advice <- ADVICE[names(ADVICE) %in% header(response, "X-Error-Code")]
+  is_busy <- status %in% c(429, 502:504, 520:529)
+  seconds <- suppressWarnings(as.numeric(header(response, "Retry-After")))
+  fail(message, advice, response = response, retry_after = if (is_busy) seconds else Inf)
 }

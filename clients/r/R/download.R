@@ -8,27 +8,17 @@ survey_download <- function(client, survey, path, ..., progress = interactive())
   ending <- if (is.character(path)) regmatches(path, regexpr("\\.(csv|csv\\.gz|xlsx)$", path))
   if (length(ending) != 1) fail("The file's name must end in .csv, .csv.gz or .xlsx.")
   path <- path.expand(path)
-  if (!dir.exists(dirname(path)) || dir.exists(path)) {
-    fail(path, if (dir.exists(path)) " is a folder." else " is in a folder that does not exist.")
-  }
-  # A download with another key, selection or format does not continue this one.
-  owner <- request(client, "/key", list(), function(file, response) members(read_text(file)))
-  identity <- deparse(list(client$url, owner[names(owner) != "expires"], ending, parameters))
-  bytes <- as.integer(charToRaw(paste(identity, collapse = "\n")))
-  checksum <- Reduce(function(sum, byte) (sum * 65599 + byte) %% 2147483647, bytes, 0)
-  folder <- sprintf("%s.%08x.part", path, as.integer(checksum))
-  dir.create(folder, showWarnings = FALSE)
-  if (!dir.exists(folder)) fail("Nothing can be written into the folder ", dirname(path), ".")
+  if (dir.exists(path)) fail(path, " is a folder.")
+  if (!dir.exists(dirname(path))) fail(path, " is in a folder that does not exist.")
+
+  folder <- part_folder(client, path, ending, parameters)
   on.exit({
     if (length(dir(folder)) == 0) unlink(folder, recursive = TRUE)
     if (progress) cat("\n", file = stderr())
   })
   whole <- file.path(folder, "whole")
   if (ending == ".xlsx") {
-    # A workbook that ends early has no directory, which is at its end.
-    open <- function(file, response) close(unz(file, "xl/worksheets/sheet1.xml", "rb"))
-    check <- function(...) tryCatch(open(...), warning = function(warning) broken("the workbook ends early"))
-    request(client, "/responses/xlsx", parameters, check, whole, progress)
+    request(client, "/responses/xlsx", parameters, check_workbook, whole, progress)
   } else {
     if (identical(parameters$layout, "wide")) {
       files <- file.path(folder, "0")
@@ -36,15 +26,41 @@ survey_download <- function(client, survey, path, ..., progress = interactive())
     } else {
       files <- download_csv(client, parameters, folder, progress)
     }
-    output <- if (ending == ".csv") file(whole, "wb") else gzfile(whole, "wb")
-    sizes <- vapply(files, read_blocks, 0, function(bytes, ends) writeBin(bytes, output))
-    close(output)
-    # R does not notice that a disk is full.
-    if (read_blocks(whole, function(bytes, ends) NULL) != sum(sizes)) fail("The disk is full: ", whole)
+    join(files, whole, if (ending == ".csv") file else gzfile)
   }
   if (!file.rename(whole, path)) fail("The file is complete, but cannot be renamed: ", whole)
   unlink(folder, recursive = TRUE)
   invisible(path)
+}
+
+# The folder of a download. One with another key, selection or format does not continue it.
+part_folder <- function(client, path, ending, parameters) {
+  read <- function(file, response) members(read_text(file))
+  owner <- request(client, "/key", list(), read)
+  identity <- deparse(list(client$url, owner[names(owner) != "expires"], ending, parameters))
+  bytes <- as.integer(charToRaw(paste(identity, collapse = "\n")))
+  checksum <- Reduce(function(sum, byte) (sum * 65599 + byte) %% 2147483647, bytes, 0)
+  folder <- sprintf("%s.%08x.part", path, as.integer(checksum))
+  dir.create(folder, showWarnings = FALSE)
+  if (!dir.exists(folder)) fail("Nothing can be written into the folder ", dirname(path), ".")
+  folder
+}
+
+# A workbook that ends early has no directory, which is at its end.
+check_workbook <- function(file, response) {
+  tryCatch(
+    close(unz(file, "xl/worksheets/sheet1.xml", "rb")),
+    warning = function(warning) broken("the workbook ends early")
+  )
+}
+
+# Writes the whole records of files into one. R does not notice that a disk is full.
+join <- function(files, whole, open) {
+  output <- open(whole, "wb")
+  sizes <- vapply(files, read_blocks, 0, function(bytes, ends) writeBin(bytes, output))
+  close(output)
+  written <- read_blocks(whole, function(bytes, ends) NULL)
+  if (written != sum(sizes)) fail("The disk is full: ", whole)
 }
 
 # Downloads a wide CSV file, and returns its table. It has as many participants as the summary.
@@ -54,8 +70,9 @@ download_wide <- function(client, parameters, file, progress = FALSE) {
   expected <- NULL
   for (round in 1:5) {
     table <- request(client, "/responses/csv", parameters, read_csv, file, progress)
-    # While responses are stored, the file has a number between that of the last round and this one.
-    expected <- c(expected[length(expected)], request(client, "/responses/summary", selection, read))
+    now <- request(client, "/responses/summary", selection, read)
+    # While responses are stored, the number is between those of the last round and this one.
+    expected <- c(expected[length(expected)], now)
     if (is_among(length(unique(table$userid)), expected)) return(table)
   }
   fail("the file has another number of participants than the summary, five times")
@@ -72,6 +89,7 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
     counted <- c(selection_of(parameters), count = "true", pageSize = "1", after = after)
     request(client, "/responses", counted, count_of)
   }
+
   found <- found_in(folder)
   failures <- 0
   repeat {
@@ -85,18 +103,20 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
       },
       survey_export_error = identity
     )
+
     found <- found_in(folder)
     if (is.null(error)) {
       is_whole <- found$records >= expected && length(found$files) > 0
-      # A file in parts, or of responses that have changed meanwhile, has as many as there are now,
-      # but for newer ones.
-      is_exact <- length(found$files) == 1 && found$records == expected
-      if (is_exact || (is_whole && is_among(found$records, count(NULL) - c(count(found$after), count(found$after))))) {
-        return(found$files)
+      is_in_one_piece <- length(found$files) == 1 && found$records == expected
+      if (is_in_one_piece) return(found$files)
+      if (is_whole) {
+        # As many as there are now, but for newer ones, of which some may be stored meanwhile.
+        left <- count(found$after)
+        expected <- count(NULL)
+        if (is_among(found$records, expected - c(left, count(found$after)))) return(found$files)
+        found <- found_in(emptied(folder))
       }
-      # Otherwise a proxy shortened the file, or responses were deleted. The next request counts
-      # what is left.
-      if (is_whole) found <- found_in(emptied(folder))
+      # A proxy shortened the file, or responses were deleted. The next request counts what is left.
       wrong <- paste("the file has", found$records, "of", expected, "responses")
       error <- tryCatch(broken(wrong), error = identity)
     }
@@ -108,7 +128,9 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
 # The number of responses that a response says there are.
 count_of <- function(file, response) {
   count <- as.numeric(header(response, "X-Total-Count"))
-  if (is.na(count)) fail("The service returned a file without its number of responses.", response = response)
+  if (is.na(count)) {
+    fail("The service returned a file without its number of responses.", response = response)
+  }
   count
 }
 
@@ -123,13 +145,15 @@ found_in <- function(folder) {
   read <- function(bytes, ends) {
     is_first <- is.null(names)
     if (is_first) names <<- values(bytes, ends[seq_len(match(charToRaw("\n"), bytes[ends]))])
+    if (!all(KEY %in% names)) broken("the file has something else than responses")
+
     columns <- length(names)
     begin <- c(0L, ends)[[length(ends) + 1 - columns]]
-    last <- values(bytes[seq_along(bytes) > begin], ends[length(ends) - columns + seq_len(columns)] - begin)
-    if (!all(KEY %in% names)) broken("the file has something else than responses")
+    last <- values(bytes[seq_along(bytes) > begin], ends[ends > begin] - begin)
     found$records <<- found$records + length(ends) / columns - is_first
     found$after <<- if (found$records > 0) cursor(last[match(KEY, names)])
   }
+
   while (file.exists(found$file)) {
     whole <- tryCatch(read_blocks(found$file, read, length(names)), survey_export_error = identity)
     if (!is.numeric(whole)) return(found_in(emptied(folder)))

@@ -8,16 +8,20 @@ read_blocks <- function(file, each, columns = 0) {
   on.exit(close(connection))
   end <- 0
   rest <- raw()
-  while (length(bytes <- readBin(connection, "raw", 2^24)) > 0) {
-    bytes <- c(rest, bytes)
+  repeat {
+    piece <- readBin(connection, "raw", 2^24)
+    if (length(piece) == 0) break
+    bytes <- c(rest, piece)
     find <- function(character) grepRaw(character, bytes, fixed = TRUE, all = TRUE)
     ends <- sort(c(find(","), find("\n")))
     ends <- ends[findInterval(ends, find('"')) %% 2 == 0]
     last <- which(bytes[ends] == charToRaw("\n"))
     whole <- max(0, ends[last])
     if (whole > 0) {
-      columns <- if (columns == 0) last[[1]] else columns
-      if (!identical(last, seq_along(last) * columns)) broken("the file has a record of another length than its header")
+      if (columns == 0) columns <- last[[1]]
+      if (!identical(last, seq_along(last) * columns)) {
+        broken("the file has a record of another length than its header")
+      }
       each(bytes[seq_len(whole)], ends[seq_len(max(last))])
     }
     end <- end + whole
@@ -45,9 +49,13 @@ read_csv <- function(files, ...) {
       blocks[[length(blocks) + 1]] <<- matrix(values(bytes, ends), columns)
     })
   }
-  if (length(blocks) == 0 || (length(files) == 1 && end < file.size(files))) broken("the file ends early")
+  is_short <- length(files) == 1 && end < file.size(files)
+  if (length(blocks) == 0 || is_short) broken("the file ends early")
+
   names <- sub("^\ufeff", "", blocks[[1]][, 1])
-  data_frame(names, function(column) unlist(lapply(blocks, function(block) block[column, ]))[-1])
+  data_frame(names, function(column) {
+    unlist(lapply(blocks, function(block) block[column, ]))[-1]
+  })
 }
 
 # A data frame with these columns, given a function that returns the values of one, by its number.
@@ -72,12 +80,14 @@ members <- function(json) {
   if (!token[[1]] %in% c("[", "{") || depth[[length(depth)]] != 0) {
     broken("what was received is no JSON, or not all of it")
   }
+
   cuts <- c(found[depth == 1 & token %in% c("[", "{", ",", ":")], found[[length(found)]])
   parts <- substring(bytes, cuts[-length(cuts)] + 1, cuts[-1] - 1)
   Encoding(parts) <- "UTF-8"
   parts <- trimws(parts)
   if (identical(parts, "")) return(character())
-  if (token[[1]] == "[") parts else structure(parts[c(FALSE, TRUE)], names = text_of(parts[c(TRUE, FALSE)]))
+  if (token[[1]] == "[") return(parts)
+  structure(parts[c(FALSE, TRUE)], names = text_of(parts[c(TRUE, FALSE)]))
 }
 
 # The texts that JSON strings are. Null is NA, and any other value stays JSON.

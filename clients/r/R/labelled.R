@@ -1,14 +1,17 @@
 # The wide table with labels, as SPSS or Stata can have them.
 
 # What the programs allow: SPSS's Command Syntax Reference ("Variable Names", "VARIABLE LABELS",
-# "VALUE LABELS"), and Stata's manual ([U] 11.3, and https://www.stata.com/manuals/rlimits.pdf). The
-# limits of names and variable labels are in bytes or characters, that of a value label in bytes,
-# given their number.
+# "VALUE LABELS"), and Stata's manual ([U] 11.3, and https://www.stata.com/manuals/rlimits.pdf).
+# Names and variable labels are limited in a unit, value labels in bytes, given their number.
 PROGRAMS <- list(
   spss = list(
     not_in_name = "[^\\pL\\pN._$#@]", # SPSS allows accents too, haven does not
     reserved = "(?i)^(ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH)$",
-    same_name = tolower, unit = "bytes", name_limit = 64, label_limit = 255, value_limit = function(number) 120,
+    same_name = tolower,
+    unit = "bytes",
+    name_limit = 64,
+    label_limit = 255,
+    value_limit = function(number) 120,
     variable = function(answers, letter, choices, label) {
       if (length(choices) == 0) return(structure(answers, label = label))
       small <- letters[seq_along(choices)] %in% answers
@@ -19,21 +22,25 @@ PROGRAMS <- list(
   stata = list(
     not_in_name = "[^\\pL\\p{Nd}_]|[\\x{80}-\\x{bf}]",
     reserved = paste0(
-      "^(aggregate|array|boolean|break|byte|case|catch|class|colvector|complex|const|continue|default|delegate|delete",
-      "|do|double|else|eltypedef|end|enum|explicit|export|external|float|for|friend|function|global|goto|if|in|inline",
-      "|int|local|long|NULL|pragma|protected|quad|rowvector|short|str[0-9]+|strL|typedef|typename|using|virtual|with)$"
+      "^(aggregate|array|boolean|break|byte|case|catch|class|colvector|complex|const|continue",
+      "|default|delegate|delete|do|double|else|eltypedef|end|enum|explicit|export|external|float",
+      "|for|friend|function|global|goto|if|in|inline|int|local|long|NULL|pragma|protected|quad",
+      "|rowvector|short|str[0-9]+|strL|typedef|typename|using|virtual|with)$"
     ),
-    same_name = identity, unit = "chars", name_limit = 32, label_limit = 80,
+    same_name = identity,
+    unit = "chars",
+    name_limit = 32,
+    label_limit = 80,
     value_limit = function(number) 32000 %/% number - 1,
     # A text has no value labels.
     variable = function(answers, letter, choices, label) {
-      if (length(choices) == 0 || any(letter > length(choices), is.na(letter) & !is.na(answers), na.rm = TRUE)) {
-        # haven cannot write a missing text beside one of more than 2,045 bytes. To Stata, it is an
-        # empty one.
-        if (any(nchar(answers, "bytes") > 2045, na.rm = TRUE)) answers[is.na(answers)] <- ""
-        return(structure(answers, label = label))
+      is_listed <- is.na(answers) | letter %in% seq_along(choices)
+      if (length(choices) > 0 && all(is_listed)) {
+        return(haven::labelled(letter, structure(seq_along(choices), names = choices), label))
       }
-      haven::labelled(letter, structure(seq_along(choices), names = choices), label)
+      # haven cannot write a missing text, to Stata an empty one, beside one of over 2,045 bytes.
+      if (any(nchar(answers, "bytes") > 2045, na.rm = TRUE)) answers[is.na(answers)] <- ""
+      structure(answers, label = label)
     }
   )
 )
@@ -41,13 +48,14 @@ PROGRAMS <- list(
 # See ?survey_labelled.
 survey_labelled <- function(client, survey, ..., program = c("spss", "stata")) {
   program <- PROGRAMS[[match.arg(program)]]
-  if (!requireNamespace("haven", quietly = TRUE)) fail('haven is not installed: run install.packages("haven").')
+  if (!requireNamespace("haven", quietly = TRUE)) {
+    fail('haven is not installed: run install.packages("haven").')
+  }
   parameters <- parameters_of(survey, list(...), layout = "wide")
   described <- c(selection_of(parameters, "columns"), format = "csv")
   codebook <- request(client, "/responses/questions", described, read_csv)
   if (nrow(codebook) > 0) {
-    # Responses that arrive from now on are left out. Times have at most six digits after the
-    # second.
+    # Responses that arrive from now on are left out. Seconds have at most six decimals.
     newest <- sort(sub("Z", "", codebook$last), decreasing = TRUE, method = "radix")[[1]]
     parameters$until <- paste0(substr(paste0(newest, "000"), 1, 26), "1Z")
   }
@@ -55,36 +63,45 @@ survey_labelled <- function(client, survey, ..., program = c("spss", "stata")) {
   on.exit(unlink(file))
   answers <- labels <- download_wide(client, parameters, file)
   if (!all(is.na(codebook$choices))) {
-    # The versions of a form can list different choices, and the codebook has those of one version.
-    # The service finds an answer's label in the answer's own question text, so this table shows
-    # whether the codebook's are right for all.
+    # Versions of a form can list different choices, and the codebook has those of one version. The
+    # service finds an answer's label in the answer's own question text.
     parameters$value <- "label"
     labels <- download_wide(client, parameters, file)
   }
   columns <- names(answers)
-  if (!identical(lapply(unname(answers), is.na), lapply(unname(labels), is.na)) || !all(codebook$column %in% columns)) {
+  are_of_one_time <- identical(lapply(unname(answers), is.na), lapply(unname(labels), is.na))
+  if (!are_of_one_time || !all(codebook$column %in% columns)) {
     fail("The survey's responses were edited during the download: try again.")
   }
+
   names <- unique_names(columns, program)
   data_frame(names, function(number) {
     questions <- codebook[codebook$column == columns[[number]], ]
     label <- paste(unique(questions$question_text), collapse = " / ")
-    if (nrow(questions) == 0 && names[[number]] != columns[[number]]) {
-      label <- columns[[number]]
-    }
+    if (nrow(questions) == 0 && names[[number]] != columns[[number]]) label <- columns[[number]]
     label <- if (nzchar(label)) cut_label(label, program$label_limit, program$unit)
-    listed <- c(questions$choices[!is.na(questions$choices)], "[]")[[1]]
-    choices <- vapply(members(listed), function(choice) text_of(members(choice)[["label"]]), "", USE.NAMES = FALSE)
+
     # The letters of choices are always A, B, C …
     letter <- (match(answers[[number]], c(LETTERS, letters)) - 1L) %% 26L + 1L
+    choices <- choices_of(questions)
     if (any(choices[letter] != labels[[number]], na.rm = TRUE)) {
-      warning(columns[[number]], " has no value labels: a letter stands for different choices.", call. = FALSE)
+      warning(
+        columns[[number]], " has no value labels: a letter stands for different choices.",
+        call. = FALSE
+      )
       choices <- character()
     }
     limit <- program$value_limit(max(1, length(choices)))
     choices <- vapply(choices, cut_label, "", limit, "bytes", USE.NAMES = FALSE)
     program$variable(answers[[number]], letter, choices, label)
   })
+}
+
+# The labels of the choices that the first of these questions lists.
+choices_of <- function(questions) {
+  listed <- c(questions$choices[!is.na(questions$choices)], "[]")[[1]]
+  label_of <- function(choice) text_of(members(choice)[["label"]])
+  vapply(members(listed), label_of, "", USE.NAMES = FALSE)
 }
 
 # A name that the program allows for each column. Equal names get a number.
@@ -101,7 +118,8 @@ unique_names <- function(columns, program) {
     while (program$same_name(name) %in% taken) {
       numbers[base] <- max(1, numbers[base], na.rm = TRUE) + 1
       suffix <- paste0("_", numbers[base])
-      name <- paste0(fitting(names[[position]], program$name_limit - nchar(suffix), program$unit), suffix)
+      limit <- program$name_limit - nchar(suffix)
+      name <- paste0(fitting(names[[position]], limit, program$unit), suffix)
     }
     taken <- c(taken, program$same_name(name))
     names[[position]] <- name
@@ -112,8 +130,11 @@ unique_names <- function(columns, program) {
 # A text as one line, which ends with an ellipsis if it had to be cut.
 cut_label <- function(text, limit, unit) {
   lines <- strsplit(text, "\\R|[\\x1c-\\x1e]", perl = TRUE)[[1]]
-  line <- paste(gsub("(*UCP)^[\\s\\x1c-\\x1f]+|[\\s\\x1c-\\x1f]+$", "", lines, perl = TRUE), collapse = " ")
-  if (nchar(line, unit) <= limit) line else paste0(fitting(line, limit - nchar("\u2026", unit), unit), "\u2026")
+  space <- "[\\s\\x1c-\\x1f]+"
+  trimmed <- gsub(sprintf("(*UCP)^%s|%s$", space, space), "", lines, perl = TRUE)
+  line <- paste(trimmed, collapse = " ")
+  if (nchar(line, unit) <= limit) return(line)
+  paste0(fitting(line, limit - nchar("\u2026", unit), unit), "\u2026")
 }
 
 # The beginning of a text that is within a limit.

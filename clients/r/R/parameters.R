@@ -18,15 +18,21 @@ parameters_of <- function(survey, given, ...) {
 texts <- function(name, value) {
   if (inherits(value, "POSIXt")) value <- as.POSIXct(value)
   if (length(value) == 0 || (is.atomic(value) && anyNA(value))) {
-    fail(name, " has no value, or one that is NA: remove every NA, or pass NULL to leave ", name, " out.")
+    fail(
+      name, " has no value, or one that is NA: ",
+      "remove every NA, or pass NULL to leave ", name, " out."
+    )
   }
   if (inherits(value, "POSIXt")) return(format(value + 5e-7, "%Y-%m-%dT%H:%M:%OS6Z", tz = "UTC"))
-  if (inherits(value, "Date") || is.factor(value) || (is.character(value) && !is.object(value))) {
+
+  is_text <- is.character(value) && !is.object(value)
+  if (inherits(value, "Date") || is.factor(value) || is_text) {
     value <- as.character(value)
     # Without a locale, as with cron, texts are in UTF-8 too, but R does not know it.
     Encoding(value)[validUTF8(value) & Encoding(value) == "unknown"] <- "UTF-8"
     return(enc2utf8(value))
   }
+
   if (is.logical(value)) return(ifelse(value, "true", "false"))
   if (!is.numeric(value) || is.object(value) || any(value != trunc(value) | abs(value) >= 2^53)) {
     fail(name, " must be text, a date, a time, or integers of at most 15 digits.")
@@ -36,7 +42,8 @@ texts <- function(name, value) {
 
 # The parameters that select responses, and others that another endpoint has too.
 selection_of <- function(parameters, ...) {
-  parameters[names(parameters) %in% c("survey", "since", "until", "question_ref", "shortcode", "userid", ...)]
+  filters <- c("survey", "since", "until", "question_ref", "shortcode", "userid")
+  parameters[names(parameters) %in% c(filters, ...)]
 }
 
 # One parameter for each value.
@@ -44,13 +51,13 @@ single <- function(parameters) {
   structure(as.list(unlist(parameters)), names = rep(names(parameters), lengths(parameters)))
 }
 
-# The cursor of a response, given its timestamp, userid, question_ref and surveyid. R has no
-# function for base64.
+# The cursor of a response, given its timestamp, userid, question_ref and surveyid, in base64.
 cursor <- function(key) {
   strings <- vapply(key, function(text) {
     codes <- utf8ToInt(text)
     is_special <- codes < 32 | codes %in% utf8ToInt('"\\')
-    paste(ifelse(is_special, sprintf("\\u%04x", codes), intToUtf8(codes, multiple = TRUE)), collapse = "")
+    characters <- intToUtf8(codes, multiple = TRUE)
+    paste(ifelse(is_special, sprintf("\\u%04x", codes), characters), collapse = "")
   }, "")
   json <- charToRaw(paste0('[1,"', paste(strings, collapse = '","'), '"]'))
   bits <- unlist(lapply(json, function(byte) rev(as.integer(rawToBits(byte)))))

@@ -2,20 +2,27 @@
 
 # See ?survey_list.
 survey_list <- function(client) {
-  rows <- request(client, "/surveys", list(), function(file, response) lapply(members(read_text(file)), members))
-  names <- c("id", "survey_name", "shortcode", "title", "formid", "created", "metadata", "translation_conf")
-  names <- c(names, "off_time", "timeouts")
-  data_frame(names, function(column) vapply(rows, function(row) text_of(row[[names[[column]]]]), ""))
+  read <- function(file, response) lapply(members(read_text(file)), members)
+  rows <- request(client, "/surveys", list(), read)
+  names <- c(
+    "id", "survey_name", "shortcode", "title", "formid", "created", "metadata",
+    "translation_conf", "off_time", "timeouts"
+  )
+  data_frame(names, function(column) {
+    vapply(rows, function(row) text_of(row[[names[[column]]]]), "")
+  })
 }
 
 # See ?survey_list.
 survey_codebook <- function(client, survey, ...) {
-  request(client, "/responses/questions", parameters_of(survey, list(...), format = "csv"), read_csv)
+  parameters <- parameters_of(survey, list(...), format = "csv")
+  request(client, "/responses/questions", parameters, read_csv)
 }
 
 # See ?survey_list.
 survey_answers <- function(client, survey, ...) {
-  request(client, "/responses/answers", parameters_of(survey, list(...), format = "csv"), read_csv)
+  parameters <- parameters_of(survey, list(...), format = "csv")
+  request(client, "/responses/answers", parameters, read_csv)
 }
 
 # See ?survey_responses.

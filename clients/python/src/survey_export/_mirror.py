@@ -193,7 +193,7 @@ class _Run:
         self._manifest.account, self._manifest.limits = found.email, found.limits
 
     def _round(self, digests: _Digests) -> bool:
-        """Download, verify and install what differs. Return whether every digest is a file's now."""
+        """Download, verify and install what differs. Return whether all digests are verified."""
         shutil.rmtree(self._new, ignore_errors=True)
         (self._new / "responses").mkdir(parents=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -136,8 +136,7 @@ T = TypeVar("T")
 
 def from_json(kind: type[T], entry: Mapping[str, Any]) -> T:
     """Return the dataclass that has an entry's fields, but not those that it does not know."""
-    values: dict[str, Any] = {field.name: entry[field.name] for field in fields(kind)}  # type: ignore[arg-type]
-    return kind(**values)
+    return kind(**{name: entry[name] for name in kind.__annotations__})
 
 
 def key(body: dict[str, Any]) -> Key:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 # Stata's manual, [U] 11.3, and the words of Mata, which pandas does not accept as names either.
 STATA_RESERVED = re.compile(
-    r"aggregate|array|boolean|break|byte|case|catch|class|colvector|complex|const|continue|default|delegate"
-    r"|delete|do|double|else|eltypedef|end|enum|explicit|export|external|float|for|friend|function|global|goto"
-    r"|if|in|inline|int|local|long|NULL|pragma|protected|quad|rowvector|short|str\d+|strL|typedef|typename"
-    r"|using|virtual|with"
+    r"aggregate|array|boolean|break|byte|case|catch|class|colvector|complex|const|continue|default"
+    r"|delegate|delete|do|double|else|eltypedef|end|enum|explicit|export|external|float|for|friend"
+    r"|function|global|goto|if|in|inline|int|local|long|NULL|pragma|protected|quad|rowvector|short"
+    r"|str\d+|strL|typedef|typename|using|virtual|with"
 )
 # pandas accepts no letters from U+0080 to U+00BF, such as "ª".
 NOT_IN_STATA = re.compile(r"\W|[\x80-\xbf]")
