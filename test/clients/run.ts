@@ -28,9 +28,12 @@ const HARD_SURVEY = 'Hard to read/ü & “é”';
 const TEST_R = `
 options(warn = 2)
 filter <- commandArgs(trailingOnly = TRUE)
-results <- as.data.frame(testthat::test_dir("tests/testthat", package = "surveyexport", load_package = "installed",
-  filter = if (length(filter) > 0) paste(filter, collapse = "|"), reporter = "check", stop_on_failure = FALSE))
-if (any(results$failed > 0 | results$error | results$skipped | results$warning > 0)) quit(status = 1)
+filter <- if (length(filter) > 0) paste(filter, collapse = "|")
+found <- as.data.frame(testthat::test_dir(
+  "tests/testthat", package = "surveyexport", load_package = "installed", filter = filter,
+  reporter = "check", stop_on_failure = FALSE
+))
+if (any(found$failed + found$error + found$skipped + found$warning > 0)) quit(status = 1)
 `;
 
 await runCommand(() => (client === 'r' ? testR() : testPython()));

@@ -36,10 +36,8 @@ def test_files_are_on_the_disk_before_they_get_their_names(
     monkeypatch.setattr(os, "fsync", note)
     monkeypatch.setattr(Path, "replace", check)
     survey = client.survey(DEMO_SURVEY)
-    for name in ("r.csv", "r.ndjson.gz", "r.xlsx"):
+    for name in ("r.csv", "r.ndjson.gz", "r.xlsx", "r.dta", "r.sav"):
         survey.download(tmp_path / name)
-    survey.save_stata(tmp_path / "r.dta")
-    survey.save_spss(tmp_path / "r.sav")
     survey.mirror(tmp_path / "data", "month")
     found = {path.name for path in tmp_path.rglob("*") if path.is_file()}
     assert found - {".lock"} == named - {"responses.csv"}  # from which the labelled files are made
@@ -62,7 +60,6 @@ def full_disk(limit: int) -> Iterator[None]:
     [
         (lambda survey: survey.download("r.csv"), 10, r"r\.csv\.\w+\.part"),
         (lambda survey: survey.download("r.csv"), 9000, r"r\.csv\.\w+\.part"),
-        (lambda survey: survey.download("w.csv", layout="wide"), 9000, r"w\.csv\.\w+\.part"),
         (lambda survey: survey.download("r.xlsx"), 9000, r"r\.xlsx\.\w+\.part"),
         (lambda survey: survey.mirror("data"), 10, r"data/\.new/form-data\.csv"),
         (
@@ -71,8 +68,8 @@ def full_disk(limit: int) -> Iterator[None]:
             r"data/\.new/responses/[\d-]+\.csv\.gz",
         ),
         (lambda survey: survey.frame(), 9000, r"\S+/responses\.csv"),
-        (lambda survey: survey.save_stata("r.dta"), 160_000, r"r\.dta\.part"),
-        (lambda survey: survey.save_spss("r.sav"), 160_000, r"r\.sav\.part"),
+        (lambda survey: survey.download("r.dta"), 160_000, r"r\.dta\.part"),
+        (lambda survey: survey.download("r.sav"), 160_000, r"r\.sav\.part"),
     ],
 )
 def test_full_disk_is_an_error_with_its_path(

@@ -11,6 +11,7 @@ import pytest
 
 from service import KEY, URL, Fault, Proxy
 from survey_export import Client, Key, ServiceError, Survey, SurveyExportError, TransferError
+from test_exact import COMPLETE
 
 
 def test_retries(survey: Survey, proxy: Proxy, waits: list[float]) -> None:
@@ -40,12 +41,9 @@ CALLS: dict[str, Callable[[Survey, Path], object]] = {
     "key": lambda survey, folder: survey.client.key(),
     "codebook": lambda survey, folder: survey.codebook(),
     "summary": lambda survey, folder: survey.summary(),
-    "rows": lambda survey, folder: [*survey.rows()],
-    "download": lambda survey, folder: survey.download(folder / "r.csv"),
-    "wide": lambda survey, folder: survey.download(folder / "w.csv", layout="wide"),
-    "mirror": lambda survey, folder: survey.mirror(folder / "data"),
+    **{name: call for name, (_, call) in COMPLETE.items()},
 }
-OF_JSON = ["surveys", "key", "codebook", "summary", "mirror"]
+OF_JSON = ["surveys", "key", "codebook", "summary", "mirror's responses"]
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -53,18 +51,14 @@ def test_something_else_in_place_of_a_response(
     proxy: Proxy, client: Client, tmp_path: Path, call: str
 ) -> None:
     """It is not requested again."""
-    page = Fault(
-        status=200,
-        body=b"<html>Welcome</html>\n",
-        headers={"Content-Type": "text/html; charset=utf-8"},
-    )
-    bodies = (
-        [b"[1]", b"{}", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}']
-        if call in OF_JSON
-        else []
-    )
+    html = {"Content-Type": "text/html; charset=utf-8"}
+    page = Fault(status=200, body=b"<html>Welcome</html>\n", headers=html)
+    bodies = [b"[1]", b"{}", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}']
     others = [(Fault(status=200, body=body), "something else") for body in bodies]
-    for fault, message in [(page, r"HTTP status 200, .* URL"), *others]:
+    for fault, message in [
+        (page, r"HTTP status 200, .* URL"),
+        *(others if call in OF_JSON else []),
+    ]:
         if (call, fault.body) == ("surveys", b"{}"):  # like no surveys
             continue
         proxy.always(fault)

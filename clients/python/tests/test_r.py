@@ -48,52 +48,33 @@ WATER = (
     "Where does your water come from?\r\nA) A tap – água 💧\n- b. A well\n C : "
     + "A river, a lake " * 12
 )
-HARD = [
-    "",
-    "NA",
-    "007",
-    "1e5",
-    " x ",
-    'a "b", c',
-    "two\nlines\r\n",
-    "Água, 水 💧",
-    "=1+1",
-    "A",
-    "\u2028",
-    "é" * 3000,
-]
+HARD = ["", "NA", "007", "1e5", " x ", 'a "b", c', "two\nlines\r\n", "Água, 水 💧"]
+HARD += ["=1+1", "A", "\u2028", "é" * 3000]
 NAMES = ["a b", "a.b", "a_b", "Age", "age", "to.", "7", "été", "b" * 80]
 LONG = "क" * 150 + "?\nA. x\nB. " + "👩\u200d🔬" * 40
 
 
 @pytest.fixture
 def survey(create_survey: Create) -> Survey:
+    of_food = {
+        "water": ["A", "b", "C", "c", "A", ""],
+        "listed": ["A", "b", "C"],
+        "unlisted": ["A", "D", "maybe", "AA"],
+    }
+    yes_no = "Ja?\nA. Ndiyo\nB. Hapana"
     return create_survey(
         [
             *[
-                Answer("water", text, WATER, f"00{i}", "food")
-                for i, text in enumerate(["A", "b", "C", "c", "A", ""])
-            ],
-            *[
-                Answer("listed", text, WATER, f"00{i}", "food")
-                for i, text in enumerate(["A", "b", "C"])
-            ],
-            *[
-                Answer("unlisted", text, WATER, f"00{i}", "food")
-                for i, text in enumerate(["A", "D", "maybe", "AA"])
+                Answer(name, text, WATER, f"00{i}", "food")
+                for name, texts in of_food.items()
+                for i, text in enumerate(texts)
             ],
             *[
                 Answer("text", text, "Why?\r\n\n  Say\u2028it. ", f"{i}")
                 for i, text in enumerate(HARD)
             ],
-            Answer(
-                "translated",
-                "Ndiyo",
-                "Ja?\nA. Ndiyo\nB. Hapana",
-                "1",
-                translated_response="Yes – はい",
-            ),
-            Answer("translated", "B", "Ja?\nA. Ndiyo\nB. Hapana", "2", translated_response=""),
+            Answer("translated", "Ndiyo", yes_no, "1", translated_response="Yes – はい"),
+            Answer("translated", "B", yes_no, "2", translated_response=""),
             Answer("versions", "A", "?\nA. Yes\nB. No", "1"),
             Answer("versions", "B", "?\nA. No\nB. Yes", "2", version=2),
             *[Answer(name, "1", f"About {name}", "1") for name in NAMES],
@@ -103,33 +84,28 @@ def survey(create_survey: Create) -> Survey:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "in_r"),
+    "parameters",
     [
-        ({}, "list()"),
-        ({"value": "translated", "timing": True}, "list(value = 'translated', timing = TRUE)"),
-        (
-            {"value": "label", "metadata": ["ad_id", "x"]},
-            "list(value = 'label', metadata = c('ad_id', 'x'))",
-        ),
-        (
-            {"columns": "question", "repeats": "first"},
-            "list(columns = 'question', repeats = 'first')",
-        ),
-        ({"userid": "nobody"}, "list(userid = 'nobody')"),
+        {},
+        {"value": "translated", "timing": True},
+        {"value": "label", "metadata": ["ad_id", "x"]},
+        {"columns": "question", "repeats": "first"},
+        {"userid": "nobody"},
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*has no value labels")
 def test_tables_and_labelled_files_are_those_of_r(
-    survey: Survey, library: Path, tmp_path: Path, parameters: dict[str, Any], in_r: str
+    survey: Survey, library: Path, tmp_path: Path, parameters: dict[str, Any]
 ) -> None:
-    program = [
-        "Rscript",
-        "--vanilla",
-        "-e",
-        f".libPaths({str(library)!r}); library(surveyexport); {PROGRAM}",
-    ]
+    program = f".libPaths({str(library)!r}); library(surveyexport); {PROGRAM}"
+    values = ", ".join(f"{name} = {value!r}" for name, value in parameters.items())
+    in_r = f"list({values.replace('True', 'TRUE').replace('[', 'c(').replace(']', ')')})"
     ran = subprocess.run(
-        [*program, survey.name, in_r], cwd=tmp_path, check=True, stderr=subprocess.PIPE, text=True
+        ["Rscript", "--vanilla", "-e", program, survey.name, in_r],
+        cwd=tmp_path,
+        check=True,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert parameters or "form.versions has no value labels" in ran.stderr
 

@@ -6,7 +6,9 @@ DEMO <- "Health & Habits 2026 \u2013 Sa\u00fade"
 EMPTY <- "Pilot study (nobody asked yet)"
 HARD <- "Hard to read/\u00fc & \u201c\u00e9\u201d"
 
-skip_without_service <- function() skip_if(setting("URL") == "", "SURVEY_EXPORT_TEST_URL is not set")
+skip_without_service <- function() {
+  skip_if(setting("URL") == "", "SURVEY_EXPORT_TEST_URL is not set")
+}
 client_of <- function(url = "URL", key = "KEY") {
   skip_without_service()
   survey_client(setting(url), setting(key))
@@ -30,7 +32,8 @@ requests <- function(...) {
 # The body of a response, without the package.
 body_of <- function(path, survey, key = "KEY", query = "") {
   skip_without_service()
-  url <- paste0(setting("URL"), "/api/v1/responses", path, "?survey=", utils::URLencode(survey, reserved = TRUE), query)
+  name <- utils::URLencode(survey, reserved = TRUE)
+  url <- paste0(setting("URL"), "/api/v1/responses", path, "?survey=", name, query)
   connection <- url(url, "rb", headers = c(Authorization = paste("Bearer", setting(key))))
   on.exit(close(connection))
   bytes <- raw()
@@ -52,10 +55,16 @@ as_csv <- function(table) {
 
 # An error, which has to be one of this package's.
 error_of <- function(code) tryCatch(code, survey_export_error = identity)
+expect_failure <- function(code, message, ...) {
+  expect_match(conditionMessage(error_of(code)), message, ...)
+}
+
+CALLS <- list(survey_responses, survey_wide, survey_labelled, survey_codebook, survey_answers)
 
 # Runs a program in another R, which has the package alone.
 run_r <- function(code, ...) {
-  code <- c("library(surveyexport)", "options(warn = 2)", "setting <- function(name) Sys.getenv(paste0('SURVEY_EXPORT_TEST_', name))", code)
+  code <- c("library(surveyexport)", "options(warn = 2)", "setting <-", deparse(setting), code)
   writeLines(code, file <- tempfile(fileext = ".R"), useBytes = TRUE)
-  suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", file), stdout = TRUE, stderr = TRUE, ...))
+  program <- file.path(R.home("bin"), "Rscript")
+  suppressWarnings(system2(program, c("--vanilla", file), stdout = TRUE, stderr = TRUE, ...))
 }

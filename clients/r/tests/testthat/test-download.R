@@ -4,12 +4,20 @@ new_folder <- function() {
   folder
 }
 
+# Downloads the beginning of a file. Returns where it is.
+interrupt <- function(path) {
+  error <- error_of(survey_download(faulty("pass", "cut-3500", "401"), DEMO, path))
+  expect_identical(error$status, 401L)
+  file.path(dir(dirname(path), "part$", full.names = TRUE), "0")
+}
+
 test_that("a download that breaks is resumed, and is the file of the service", {
   path <- file.path(new_folder(), "r.csv")
   client <- faulty("pass", "cut-50", "cut-3000", "503", "cut-70000", "shorten-9000")
   expect_identical(survey_download(client, DEMO, path, metadata = c("cluster", "a,\n\"b\"")), path)
   expect_gte(requests(), 7)
-  expect_bytes(bytes_of(path), body_of("/csv", DEMO, query = "&metadata=cluster&metadata=a,%0A%22b%22"))
+  query <- "&metadata=cluster&metadata=a,%0A%22b%22"
+  expect_bytes(bytes_of(path), body_of("/csv", DEMO, query = query))
   expect_identical(dir(dirname(path)), "r.csv")
 
   # Each time after a response whose question_ref is hard to write.
@@ -23,8 +31,7 @@ test_that("a program that was stopped anywhere continues the file", {
   body <- body_of("/csv", DEMO)
   text <- rawToChar(body)
   for (length in c(0, 100, 165, 3000, 3001, 90001, length(body) - 1, length(body))) {
-    expect_identical(error_of(survey_download(faulty("pass", "cut-3500", "401"), DEMO, path))$status, 401L)
-    part <- file.path(dir(dirname(path), "part$", full.names = TRUE), "0")
+    part <- interrupt(path)
     # What is there is kept, so the altered answer shows that it was continued.
     altered <- charToRaw(sub("Ndiyo", "NDIYO", substr(text, 1, 3000), fixed = TRUE))
     altered <- c(altered, charToRaw(text)[-seq_along(altered)])
@@ -39,11 +46,11 @@ test_that("what is no part of the file, or has another number of responses, star
   body <- body_of("/csv", DEMO)
   lines <- strsplit(rawToChar(body), "\n")[[1]]
   without_one <- charToRaw(paste0(c(lines[1:20], lines[22:40]), "\n", collapse = ""))
-  parts <- list(raw(5000), charToRaw("<html>\n<body>\n"), c(body[1:3000], raw(99), charToRaw("\n")), without_one)
+  altered <- c(body[1:3000], raw(99), charToRaw("\n"))
+  parts <- list(raw(5000), charToRaw("<html>\n<body>\n"), altered, without_one)
   for (part in parts) {
     path <- file.path(new_folder(), "r.csv")
-    error_of(survey_download(faulty("pass", "cut-3500", "401"), DEMO, path))
-    writeBin(part, file.path(dir(dirname(path), full.names = TRUE), "0"))
+    writeBin(part, interrupt(path))
     survey_download(faulty("pass"), DEMO, path)
     expect_bytes(bytes_of(path), body)
   }
@@ -65,7 +72,7 @@ test_that("wide files and workbooks start again", {
 test_that("a failed download keeps the earlier file, and another selection does not continue it", {
   path <- file.path(new_folder(), "r.csv")
   writeLines("earlier", path)
-  expect_identical(error_of(survey_download(faulty("pass", "cut-5000", "401"), DEMO, path))$status, 401L)
+  interrupt(path)
   expect_identical(readLines(path), "earlier")
   survey_download(demo(), DEMO, path, since = "2026-02-01")
   expect_bytes(bytes_of(path), body_of("/csv", DEMO, query = "&since=2026-02-01"))
@@ -77,16 +84,18 @@ test_that("a failed download keeps the earlier file, and another selection does 
 test_that("other names and surveys are refused, and leave nothing", {
   folder <- new_folder()
   for (name in c("r", "r.txt", "r.gz", "r.xlsx.gz", "r.ndjson")) {
-    expect_match(conditionMessage(error_of(survey_download(demo(), DEMO, file.path(folder, name)))), "must end in")
+    expect_failure(survey_download(demo(), DEMO, file.path(folder, name)), "must end in")
   }
-  expect_match(conditionMessage(error_of(survey_download(demo(), DEMO, file.path(folder, "no/r.csv")))), "not exist")
-  for (name in c("r.csv", "r.csv.gz", "r.xlsx")) {
-    expect_identical(error_of(survey_download(demo(), "none", file.path(folder, name)))$code, "no_responses")
+  expect_failure(survey_download(demo(), DEMO, file.path(folder, "no/r.csv")), "not exist")
+  for (name in c("r.csv", "r.xlsx")) {
+    error <- error_of(survey_download(demo(), "none", file.path(folder, name)))
+    expect_identical(error$code, "no_responses")
   }
   expect_identical(dir(folder), character())
 })
 
 test_that("progress is shown", {
-  shown <- capture.output(survey_download(demo(), DEMO, file.path(new_folder(), "r.csv"), progress = TRUE), type = "message")
+  path <- file.path(new_folder(), "r.csv")
+  shown <- capture.output(survey_download(demo(), DEMO, path, progress = TRUE), type = "message")
   expect_match(paste(shown, collapse = ""), "[0-9.]+ MB $")
 })
