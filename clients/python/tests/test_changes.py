@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from shutil import copytree
 from typing import TypeAlias
 
 import pytest
@@ -92,7 +94,35 @@ def test_a_table_stays_exact(
         with survey.changes(tmp_path) as changes:
             found = [*changes]
         assert {change.kind for change in found} == kinds
-    assert len([*(tmp_path / ".changes").iterdir()]) == 1
+    assert len([*(tmp_path / ".changes").iterdir()]) == 2
+
+
+def test_a_copy_without_empty_folders_knows_what_is_confirmed(
+    study: Study, survey: Survey, tmp_path: Path
+) -> None:
+    """Git, for example, stores no empty folders."""
+    folder = tmp_path / "0"
+
+    def changed(*, confirms: bool) -> dict[str, int]:
+        nonlocal folder
+        survey.mirror(folder)
+        with suppress(StoppedError), survey.changes(folder) as changes:
+            kinds = Counter(change.kind for change in changes)
+            if not confirms:
+                raise StoppedError
+        folder = Path(copytree(folder, folder.with_name(f"{folder.name}0")))
+        for path in (folder / ".changes").iterdir():
+            if path.is_dir() and not [*path.iterdir()]:
+                path.rmdir()
+        return kinds
+
+    assert changed(confirms=False) == {"inserted": 150}
+    assert changed(confirms=True) == {"inserted": 150}
+    study.delete()
+    assert changed(confirms=False) == {"deleted": 150}
+    assert changed(confirms=True) == {"deleted": 150}
+    study.add(["2026-03-01"], 3)
+    assert changed(confirms=True) == {"inserted": 3}
 
 
 def test_refuses_folders_without_the_survey(client: Client, tmp_path: Path) -> None:
@@ -116,5 +146,8 @@ def test_refuses_folders_without_the_survey(client: Client, tmp_path: Path) -> N
     assert_refused("run mirror first")
     survey.mirror(folder, "month")
     assert_refused("is damaged: delete .*changes, and all responses are inserted again")
+    for damaged in ("", "[]", "{}", '["x"]'):
+        (folder / ".changes" / "versions.json").write_text(damaged)
+        assert_refused("versions.json is damaged: delete .*changes, and all")
     last.unlink()
     assert_refused("run mirror first")

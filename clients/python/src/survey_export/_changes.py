@@ -6,6 +6,7 @@ import filecmp
 import gzip
 import heapq
 import itertools
+import json
 import os
 import shutil
 import zlib
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from ._errors import MirrorError, TransferError
-from ._files import open_locked
+from ._files import open_locked, opened, put
 from ._manifest import Manifest
 from ._mirror import check_is_ours
 from ._models import Change
@@ -36,7 +37,8 @@ def changes(folder: Path, url: str, survey: str) -> Generator[Iterator[Change]]:
         if not manifest or not manifest.is_of(folder):
             raise MirrorError(f"{folder} is not as a run of mirror leaves it: run mirror first")
 
-        versions = _add_version(folder / ".changes", folder / "responses")
+        state = folder / ".changes" / "versions.json"
+        versions = _add_version(state, folder / "responses")
         is_read = False
 
         def read() -> Iterator[Change]:
@@ -48,28 +50,51 @@ def changes(folder: Path, url: str, survey: str) -> Generator[Iterator[Change]]:
         yield read()
 
         if is_read:
-            for version in versions[:-1]:
-                shutil.rmtree(version.rename(version.with_name(f"old{version.name}")))
+            _save(state, versions[-1:])
+            _remove_others(state, versions[-1:])
 
 
-def _add_version(folder: Path, responses: Path) -> list[Path]:
-    """Return the folders of the versions: the confirmed one, later ones, and the present one."""
-    for rest in folder.glob("[!0-9]*"):
-        shutil.rmtree(rest)
-    (folder / "new").mkdir(parents=True)
+def _add_version(state: Path, responses: Path) -> list[Path]:
+    """Return the folders of the versions: the confirmed one, later ones, and the present one.
+
+    The numbers of the versions are in a file, since a copy of the mirror can lack empty folders.
+    At first, nothing is confirmed: version 0 is empty.
+    """
+    folder = state.parent
+    folder.mkdir(exist_ok=True)
+    try:
+        stored = json.loads(state.read_bytes()) if state.exists() else _numbers_of(folder) or [0]
+        versions = [folder / str(int(number)) for number in (*stored, stored[-1] + 1)]
+    except (ValueError, LookupError, TypeError):
+        raise _damage(state) from None
+    _remove_others(state, versions[:-1])
+    for version in versions:
+        version.mkdir(exist_ok=True)
+
     for path in responses.glob("*.csv.gz"):
         try:
-            os.link(path, folder / "new" / path.name)
+            os.link(path, versions[-1] / path.name)
         except OSError:  # a file system without hard links
-            shutil.copyfile(path, folder / "new" / path.name)
+            shutil.copyfile(path, versions[-1] / path.name)
+    _save(state, versions)
+    return versions
 
-    versions = sorted(folder.glob("[0-9]*"), key=lambda version: int(version.name))
-    if not versions:  # nothing was confirmed yet
-        versions = [folder / "0"]
-        versions[0].mkdir()
 
-    version = folder / str(int(versions[-1].name) + 1)
-    return [*versions, (folder / "new").rename(version)]
+def _numbers_of(folder: Path) -> list[int]:
+    """Return the versions of a mirror whose client did not write their numbers to a file."""
+    return sorted(int(version.name) for version in folder.glob("[0-9]*"))
+
+
+def _save(state: Path, versions: list[Path]) -> None:
+    new = state.with_name("new")
+    with opened(new, "wb") as file:
+        file.write(json.dumps([int(version.name) for version in versions]).encode())
+    put(new, state)
+
+
+def _remove_others(state: Path, versions: list[Path]) -> None:
+    for path in {*state.parent.iterdir()} - {state, *versions}:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _compare(versions: list[Path]) -> Iterator[Change]:
@@ -122,7 +147,12 @@ def _records(version: int, path: Path) -> Iterator[tuple[str, Key, int, bytes]]:
                 [key] = CSV.keys(record)
                 yield key[0], key, version, record
     except (TransferError, EOFError, OSError, zlib.error):
-        raise MirrorError(
-            f"{path} is damaged: delete {path.parent.parent}, "
-            "and all responses are inserted again, into an empty table"
-        ) from None
+        raise _damage(path) from None
+
+
+def _damage(path: Path) -> MirrorError:
+    folder = next(folder for folder in path.parents if folder.name == ".changes")
+    return MirrorError(
+        f"{path} is damaged: delete {folder}, "
+        "and all responses are inserted again, into an empty table"
+    )
