@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -221,6 +222,8 @@ class Fault:
     """Respond with this status and body in place of the service."""
     body: bytes = b'{"error":{"message":"busy"}}'
     headers: Mapping[str, str] = field(default_factory=dict)
+    is_endless: bool = False
+    """Repeat that body without end."""
     cut: int | None = None
     """Break the connection after so many bytes of the body."""
     alter: Callable[[bytes], bytes] | None = None
@@ -260,9 +263,8 @@ class Proxy:
         self.requests.append(path)
         fault = self.fault(path) or Fault()
         if fault.status is not None:
-            return httpx.Response(
-                fault.status, headers=fault.headers, stream=httpx.ByteStream(fault.body)
-            )
+            repeated = itertools.repeat(fault.body, *[] if fault.is_endless else [1])
+            return httpx.Response(fault.status, headers=fault.headers, stream=_Pieces(repeated))
         response = _send(transport, request)
         headers = response.headers
         if fault.alter:
@@ -272,6 +274,14 @@ class Proxy:
             body = b"".join(response.iter_raw())
         headers.update(fault.headers)
         return httpx.Response(response.status_code, headers=headers, stream=_Body(body, fault))
+
+
+@dataclass
+class _Pieces(httpx.SyncByteStream):
+    pieces: Iterator[bytes]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self.pieces
 
 
 @dataclass

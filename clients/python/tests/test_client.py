@@ -10,8 +10,8 @@ from typing import Any
 import pandas
 import pytest
 
-from service import DEMO_SURVEY, EMPTY_SURVEY, URL, get
-from survey_export import Client, NoResponsesError, ServiceError
+from service import DEMO_SURVEY, EMPTY_SURVEY, URL, Proxy, get
+from survey_export import Client, NoResponsesError, ServiceError, Survey
 
 
 def test_surveys(client: Client) -> None:
@@ -34,6 +34,15 @@ def test_summary(client: Client) -> None:
     assert [(day.day, day.responses) for day in summary.days] == [
         *(("2026-01-06", 28), ("2026-01-07", 24), ("2026-01-08", 16)),
     ]
+    by_form = [(form.shortcode, form.responses, form.participants) for form in summary.forms]
+    assert by_form == [("healthstart", 64, 16), ("healthfood", 4, 1)]
+    assert summary.left_out_by == ()
+    some = client.survey(DEMO_SURVEY).summary(repeats="drop", require_metadata="none")
+    assert [(rule.rule, rule.name, rule.participants) for rule in some.left_out_by] == [
+        ("repeats", None, 15),
+        ("require_metadata", "none", 400),
+    ]
+    assert some.left_out_by[1].userids[0] == min(some.left_out_by[1].userids)
 
 
 def test_parameters(client: Client) -> None:
@@ -46,8 +55,24 @@ def test_parameters(client: Client) -> None:
         survey.summary(since=datetime(2026, 1, 8))
     with pytest.raises(ServiceError, match="sinse"):
         next(survey.rows(sinse="2026-01-08"))
-    with pytest.raises(TypeError):
-        survey.summary(survey="another")
+
+
+@pytest.mark.parametrize("name", ["survey", "after", "count", "format", "pageSize", "bom"])
+def test_refuses_what_it_sets_itself(
+    survey: Survey, proxy: Proxy, tmp_path: Path, name: str
+) -> None:
+    calls: list[Callable[..., object]] = [survey.frame, partial(survey.mirror, tmp_path)]
+    if name != "bom":
+        calls += [survey.answers, survey.codebook, survey.summary]
+        calls += [
+            partial(survey.download, tmp_path / f"r.{each}") for each in ("csv", "xlsx", "sav")
+        ]
+    if name not in ("after", "bom"):
+        calls.append(lambda **given: next(survey.rows(**given)))
+    for call in calls:
+        with pytest.raises(ValueError, match=name):
+            call(**{name: "csv"})
+    assert proxy.paths() == []
 
 
 @pytest.mark.parametrize("name", ["userid", "since", "require_metadata"])

@@ -3,20 +3,25 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
+from answers import Answer, Create
 from service import DEMO_SURVEY, KEY, URL, Fault, Proxy, get
 from survey_export import Client, __version__
 from survey_export._cli import main
 
 Run: TypeAlias = Callable[..., tuple[object, str, str]]
+COMMAND = str(Path(sys.executable).with_name("survey-export"))
+HOSTILE = "\x1b]0;title\x07\x9b31m\x7f"
 
 
 @pytest.fixture
@@ -119,8 +124,7 @@ def test_interrupted(proxy: Proxy, tmp_path: Path, run: Run) -> None:
 
 
 def test_a_reader_that_ends_early_is_no_error() -> None:
-    command = [str(Path(sys.executable).with_name("survey-export")), "surveys"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([COMMAND, "surveys"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout and process.stderr
     process.stdout.close()
     assert (process.stderr.read(), process.wait()) == (b"", 0)
@@ -178,16 +182,84 @@ def test_help(run: Run) -> None:
     assert "created if it is missing" in " ".join(printed(run("mirror", "--help")).split())
 
 
-def test_nothing_to_list(run: Run) -> None:
-    assert run("codebook", DEMO_SURVEY, "--since", "2100-01-01") == (0, "", "nothing is selected\n")
+@pytest.mark.usefixtures("working_folder")
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["codebook"], ""),
+        (["answers", "--json"], "[]\n"),
+        (["download", "r.csv"], "r.csv: 0 records, "),
+        (["mirror", "data"], "data: 0 added, "),
+    ],
+)
+def test_says_that_nothing_is_selected(run: Run, arguments: list[str], shown: str) -> None:
+    command, *others = arguments
+    status, printed, told = run(command, DEMO_SURVEY, *others, "--shortcode", "nosuch")
+    assert (status, told.count("\n"), "nothing is selected" in told) == (0, 1, True)
+    assert printed.startswith(shown)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["answers"],
+        ["answers", "--json"],
+        ["codebook"],
+        ["download", "-"],
+        ["download", "r.sav"],
+        ["download", f"{HOSTILE}/r.csv"],
+        ["codebook", f"--{HOSTILE}"],
+    ],
+)
+def test_no_control_character_of_others_reaches_a_terminal(
+    create_survey: Create, working_folder: Path, arguments: list[str]
+) -> None:
+    texts = [f"{HOSTILE}\nA. Yes\nB. No", f"{HOSTILE}\nA. No\nB. Yes"]
+    survey = create_survey(
+        [
+            *[Answer("q", HOSTILE, text, f"{i}") for i, text in enumerate(texts)],
+            *[Answer(HOSTILE, "A", text, f"{i}", version=i) for i, text in enumerate(texts)],
+        ]
+    )
+    controller, terminal = pty.openpty()
+    command, *others = arguments
+    process = subprocess.Popen(
+        [COMMAND, command, survey.name, *others], stdout=terminal, stderr=terminal
+    )
+    os.close(terminal)
+    shown = b""
+    with suppress(OSError):  # at its end
+        while piece := os.read(controller, 9999):
+            shown += piece
+    process.wait()
+    assert "title" in shown.decode()
+    assert re.findall(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", shown.decode()) == []
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_prints_all_rows_in_any_encoding(create_survey: Create, encoding: str) -> None:
+    texts = ["plain", "日本", "🌊", "Água"]
+    survey = create_survey([Answer("q", text, userid=text) for text in texts])
+    env = {**os.environ, "PYTHONIOENCODING": encoding}
+
+    def printed(*arguments: str) -> bytes:
+        command = [COMMAND, arguments[0], survey.name, *arguments[1:]]
+        return subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE).stdout
+
+    lines = printed("answers").decode(encoding).splitlines()
+    expected = {text.encode(encoding, "replace").decode(encoding) for text in texts}
+    assert {line.split("\t")[2] for line in lines} == expected
+    assert {row["value"] for row in json.loads(printed("answers", "--json"))} == {*texts}
+    assert printed("download", "-") == get("/responses/csv", survey=survey.name)
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_failed_output(unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [str(Path(sys.executable).with_name("survey-export")), "surveys"]
         env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-        failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=env)
+        failed = subprocess.run(
+            [COMMAND, "surveys"], stdout=full, stderr=subprocess.PIPE, text=True, env=env
+        )
     assert (failed.returncode, failed.stderr) == (
         1,
         "survey-export: [Errno 28] No space left on device\n",

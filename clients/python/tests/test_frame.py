@@ -42,12 +42,6 @@ def test_an_empty_selection_has_the_columns(client: Client) -> None:
         client.survey(EMPTY_SURVEY).frame()
 
 
-def test_refuses_what_changes_the_start_of_the_file(client: Client) -> None:
-    for name in ("after", "bom"):
-        with pytest.raises(ValueError, match=name):
-            client.survey("any").frame(**{name: True})
-
-
 @pytest.mark.parametrize(
     ("module", "call"),
     [("pandas", Survey.frame), ("pandas", Survey.save_stata), ("pyreadstat", Survey.save_spss)],

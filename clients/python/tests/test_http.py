@@ -3,7 +3,9 @@ from __future__ import annotations
 import gzip
 import socket
 import traceback
+import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -27,8 +29,18 @@ def test_retries(survey: Survey, proxy: Proxy, waits: list[float]) -> None:
     assert survey.summary().responses == 150
     assert len(proxy.paths()) == 6
 
+    # The Retry-After can be a date, here one of the past, or nothing that can be read.
+    proxy.faults(busy(503, "Wed, 21 Oct 2015 07:28:00 GMT"), *map(partial(busy, 503), ("x", "-1")))
+    waits.clear()
+    assert survey.summary().responses == 150
+    assert waits[0] == 0
+    assert 0.8 <= waits[1] <= 1
+    assert len(proxy.paths()) == 4
+
     # A service that stays busy, an hour's wait, and other errors end in an error.
-    for fault, requests in [(busy(429, "7"), 7), (busy(429, "3600"), 1), (busy(500), 1)]:
+    too_long = ["3600", "9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT"]
+    once = [*map(partial(busy, 429), too_long), busy(500)]
+    for fault, requests in [(busy(429, "7"), 7), *((fault, 1) for fault in once)]:
         proxy.always(fault)
         with pytest.raises(ServiceError, match="busy") as failed:
             survey.summary()
@@ -94,6 +106,49 @@ def test_damaged_error(survey: Survey, proxy: Proxy, body: bytes) -> None:
     proxy.always(Fault(status=404, headers=GZIP, body=body))
     with pytest.raises(ServiceError, match="HTTP status 404"):
         survey.summary()
+
+
+JSON, PAGE = [
+    {"Content-Type": f"{kind}; charset=utf-8"} for kind in ("application/json", "text/html")
+]
+
+
+@pytest.mark.parametrize("encoding", [{}, GZIP])
+@pytest.mark.parametrize(
+    ("status", "kind", "body", "calls"),
+    [
+        (401, JSON, b" ", ["surveys", "csv"]),
+        (200, PAGE, b"<p>", ["surveys", "csv"]),
+        (200, JSON, b" ", ["surveys", "summary"]),
+        (200, JSON, b"[],", ["surveys"]),
+        (200, JSON, b"[", ["surveys"]),
+        (200, {"X-Total-Count": "1"}, b"x", ["csv", "rows"]),
+    ],
+)
+def test_no_body_fills_the_memory(
+    client: Client,
+    proxy: Proxy,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    encoding: dict[str, str],
+    status: int,
+    kind: dict[str, str],
+    body: bytes,
+    calls: list[str],
+) -> None:
+    """The body has no end."""
+    monkeypatch.setattr("survey_export._http.ATTEMPTS", 1)
+    piece = body * 2**18
+    piece = gzip.compress(piece) if encoding else piece
+    fault = Fault(status=status, headers=kind | encoding, body=piece, is_endless=True)
+    for call in calls:
+        proxy.always(fault, "/surveys" if call == "surveys" else "/responses")
+        tracemalloc.start()
+        with pytest.raises((ServiceError, TransferError)):
+            CALLS[call](client.survey("any"), tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 2**28, call
 
 
 def test_redirects_are_not_followed(survey: Survey, proxy: Proxy) -> None:

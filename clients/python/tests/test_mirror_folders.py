@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Callable
@@ -71,13 +72,21 @@ def test_refuses_a_folder_that_is_not_its_own(survey: Survey, tmp_path: Path, na
     assert files_of(tmp_path) == before
 
 
-def test_refuses_what_a_mirror_does_not_contain(survey: Survey, tmp_path: Path) -> None:
+def test_refuses_what_a_mirror_does_not_contain(
+    study: Study, survey: Survey, tmp_path: Path
+) -> None:
     folder = tmp_path / "mirror"
     survey.mirror(folder)
     (tmp_path / "mine").write_text("mine")
     manifest = (folder / "manifest.json").read_text()
-    for damaged in ("", "{", "[]", "{}", manifest.replace('"codebook.csv"', '"../mine"')):
+    others = [
+        json.dumps(json.loads(manifest) | {name: value})
+        for name, value in [("completed", []), ("completed", "x"), ("etag", 7), ("etag", "a\nb")]
+    ]
+    others.append(manifest.replace('"codebook.csv"', '"../mine"'))
+    for damaged in ("", "{", "[]", "{}", *others):
         (folder / "manifest.json").write_text(damaged)
+        study.update("response = response || 'x'")
         with pytest.raises(MirrorError, match="damaged"):
             survey.mirror(folder)
     (folder / "manifest.json").write_text(manifest)

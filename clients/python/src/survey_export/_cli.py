@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -18,6 +20,7 @@ from typing import Any, NoReturn, TypeAlias
 from ._client import Client
 from ._errors import SurveyExportError
 from ._frame import answer_rows
+from ._line import printable
 from ._parameters import Parameter
 
 _Output: TypeAlias = tuple[Any, list[str]]
@@ -63,7 +66,7 @@ _ANSWERS = {
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"survey-export: {message}\n")
+        sys.exit(_failed(message, 2))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -71,15 +74,21 @@ def main(arguments: list[str] | None = None) -> int:
 
     It is 0, or 1 after one sentence on stderr, or 2 after one if an argument is wrong.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # what its encoding does not have
     options = _parser().parse_args(arguments, argparse.Namespace(url=None, json=False, file=None))
     try:
-        with Client(options.url) as client:
+        with Client(options.url) as client, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
             value, lines = options.run(client, options)
+        for warning in caught:
+            _tell(str(warning.message))
 
         if options.json:
-            lines = [json.dumps(value, ensure_ascii=False)]
-        output = sys.stderr if not lines or options.file == "-" else sys.stdout
-        print("\n".join(lines) or "nothing is selected", file=output)
+            lines = [json.dumps(value)]
+        output = sys.stderr if options.file == "-" else sys.stdout
+        for line in lines:
+            print(printable(line) if output.isatty() else line, file=output)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _failed("interrupted; the next run continues")
@@ -97,8 +106,17 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _failed(reason: str, status: int = 1) -> int:
-    print(f"survey-export: {' '.join(reason.split())}", file=sys.stderr)
+    _tell(reason)
     return status
+
+
+def _tell(sentence: str) -> None:
+    print(printable(f"survey-export: {' '.join(sentence.split())}"), file=sys.stderr)
+
+
+def _tell_if_empty(records: object) -> None:
+    if not records:
+        _tell("nothing is selected: check the names and times in the options")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -153,6 +171,8 @@ def _parameters(options: argparse.Namespace) -> dict[str, Parameter]:
 
 def _surveys(client: Client, _: argparse.Namespace) -> _Output:
     surveys = client.surveys()
+    if not surveys:
+        _tell("your account has no surveys")
     rows = [[survey.name, *(form.shortcode for form in survey.forms)] for survey in surveys]
     return [asdict(survey) for survey in surveys], ["\t".join(row) for row in rows]
 
@@ -163,10 +183,14 @@ def _download(client: Client, options: argparse.Namespace) -> _Output:
         records = client.survey(options.survey).download(
             path, progress=None, **_parameters(options)
         )
-        if folder:
+        if folder and sys.stdout.isatty():
+            with path.open(encoding="utf-8", newline="") as text:
+                sys.stdout.writelines(map(printable, text))
+        elif folder:
             with path.open("rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
         size = path.stat().st_size
+    _tell_if_empty(records)
     described = {"file": options.file, "records": records, "bytes": size}
     return described, [f"{options.file}: {records:,} records, {size:,} bytes"]
 
@@ -174,18 +198,21 @@ def _download(client: Client, options: argparse.Namespace) -> _Output:
 def _mirror(client: Client, options: argparse.Namespace) -> _Output:
     survey = client.survey(options.survey)
     changes = survey.mirror(options.folder, options.interval, **_parameters(options))
+    _tell_if_empty([*Path(options.folder, "responses").glob("*")])
     counts = [f"{len(starts)} {kind}" for kind, starts in asdict(changes).items()]
     return asdict(changes), [f"{options.folder}: {', '.join(counts)}"]
 
 
 def _codebook(client: Client, options: argparse.Namespace) -> _Output:
     questions = client.survey(options.survey).codebook(**_parameters(options))
+    _tell_if_empty(questions)
     lines = [_line(each.column, each.responses, each.question_text) for each in questions]
     return [asdict(question) for question in questions], lines
 
 
 def _answers(client: Client, options: argparse.Namespace) -> _Output:
     rows = answer_rows(client._http, {"survey": options.survey, **_parameters(options)})
+    _tell_if_empty(rows)
     texts = ["(others)" if row["value"] is None else row["value"] for row in rows]
     counted = zip(rows, texts, strict=True)
     return rows, [_line(row["column"], row["records"], text) for row, text in counted]

@@ -27,7 +27,7 @@ from ._models import (
     summary,
     surveys,
 )
-from ._parameters import Parameter, texts
+from ._parameters import OWN, Parameter, texts
 from ._records import NDJSON
 from ._transfer import Transfer
 
@@ -119,7 +119,8 @@ class Survey:
     and `userid`, and those of the endpoint. Times are texts, dates (midnight UTC) or datetimes with
     a time zone; lists repeat a parameter, and None leaves it out. An unknown parameter is an error
     (400). An empty list, which would select everybody, is a ValueError, as are a value that is not
-    text, an integer or a time, a datetime without a time zone, and more than 64 KiB of parameters.
+    text, an integer or a time, a datetime without a time zone, more than 64 KiB of parameters, and
+    a parameter that the method sets itself, such as `format`.
 
     Every method that sends a request raises, besides what `Client` lists:
         NoResponsesError: there is no such survey, or it has no responses yet.
@@ -135,7 +136,10 @@ class Survey:
         return f"{self.client!r}.survey({self.name!r})"
 
     def _selection(self, parameters: Mapping[str, Parameter]) -> dict[str, list[str]]:
-        return texts(dict(**parameters, survey=self.name))
+        for name in OWN:
+            if name in parameters:
+                raise ValueError(f"{name} is not a parameter of this method, which sets it itself")
+        return texts({**parameters, "survey": self.name})
 
     def rows(self, *, after: str | None = None, **filters: Parameter) -> Iterator[dict[str, Any]]:
         """Yield the responses in the order of their timestamps, while they are downloaded.
@@ -173,7 +177,7 @@ class Survey:
         return self._http.json("/responses/questions", self._selection(parameters), codebook)
 
     def summary(self, **parameters: Parameter) -> Summary:
-        """Return the number of responses and participants, in total and per day.
+        """Return the number of responses and participants, in total, per day and per form.
 
         The parameters are filters, `timezone` (such as "Africa/Nairobi"), `repeats`,
         `require_metadata` and `require_question`.

@@ -19,7 +19,7 @@ from ._files import check_folder, open_gzip, open_locked, put
 from ._http import Http
 from ._models import key, summary
 from ._parameters import Parameter, query
-from ._records import CSV, NDJSON, Format, csv_table, first_cell
+from ._records import CSV, LARGEST_RECORD, NDJSON, Format, csv_table, first_cell
 from ._transfer import ROUNDS, CountError, Transfer, count_responses, fetch, filters_of
 
 Counts: TypeAlias = tuple[int, int]
@@ -153,7 +153,9 @@ def count_workbook(file: IO[bytes]) -> Counts:
                 if records > 0:
                     participants.update(_FIRST_CELL.findall(row))
             for name in {*archive.namelist()} - {_SHEET}:
-                archive.read(name)  # raises an error if it is damaged
+                with archive.open(name) as part:
+                    while part.read(1 << 16):  # raises an error if it is damaged
+                        pass
     except (BadZipFile, zlib.error, EOFError, LookupError):
         records = -1
     if records < 0:
@@ -166,3 +168,5 @@ def _rows(sheet: IO[bytes]) -> Iterator[bytes]:
     while piece := sheet.read(1 << 16):
         *rows, rest = (rest + piece).split(b"</row>")
         yield from rows
+        if len(rest) > LARGEST_RECORD:
+            raise TransferError("the workbook has a row that is too large", status=200)

@@ -61,8 +61,8 @@ def codebook_of(http: Http, parameters: Mapping[str, Parameter]) -> list[Questio
 def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     """Return `/responses/csv` as a data frame of texts, in which a null is `pandas.NA`."""
     pandas = require("pandas")
-    for name in {"after", "bom"} & parameters.keys():
-        raise ValueError(f"{name} is for files, not for data frames")
+    if "bom" in parameters:
+        raise ValueError("bom is for files, not for data frames")
 
     columns: list[list[str | None]] = []
     # Equal cells share one text, which saves most of the memory.

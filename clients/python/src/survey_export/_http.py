@@ -7,13 +7,14 @@ import time
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 
 import httpx
 
-from ._errors import NoResponsesError, ServiceError, TransferError
+from ._errors import NoResponsesError, ServiceError, SurveyExportError, TransferError
 from ._line import Line
 from ._models import loads
 from ._parameters import Parameter, query
@@ -26,6 +27,7 @@ WRONG_ADDRESS = (
     httpx.ProxyError,
     httpx.RemoteProtocolError,
 )
+LARGEST_JSON, LARGEST_ERROR, LARGEST_PIECE = 1 << 25, 1 << 16, 1 << 20
 ATTEMPTS = 7
 LONGEST_WAIT = 600
 
@@ -172,8 +174,8 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
             while compressed:
                 if decompressor.eof:
                     decompressor = zlib.decompressobj(wbits=31)
-                yield decompressor.decompress(compressed)
-                compressed = decompressor.unused_data
+                yield decompressor.decompress(compressed, LARGEST_PIECE)
+                compressed = decompressor.unconsumed_tail or decompressor.unused_data
     except zlib.error as error:
         damage = str(error)
     if not decompressor.eof:
@@ -187,8 +189,8 @@ def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
     `read` expects.
     """
     try:
-        body = loads(b"".join(pieces(response)))
-    except ValueError:
+        body = loads(_body(response, LARGEST_JSON))
+    except (ValueError, RecursionError):
         message = "the transfer broke: what was received is no JSON"
         raise _failure(TransferError, message, response) from None
 
@@ -200,11 +202,22 @@ def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
         raise _failure(ServiceError, message, response) from None
 
 
+def _body(response: httpx.Response, limit: int) -> bytes:
+    """Return a response's body. Raises ServiceError if it has more bytes than the limit."""
+    body = bytearray()
+    for piece in pieces(response):
+        body += piece
+        if len(body) > limit:
+            message = f"the service returned more than {limit:,} bytes where it never has so many"
+            raise _failure(ServiceError, message, response)
+    return bytes(body)
+
+
 def _service_error(response: httpx.Response) -> ServiceError:
     """Return the error that a response is, whether it comes from the service or from a proxy."""
     message = ""
-    with suppress(httpx.TransportError, TransferError, ValueError, LookupError, TypeError):
-        message = loads(b"".join(pieces(response)))["error"]["message"]
+    with suppress(httpx.TransportError, SurveyExportError, ValueError, LookupError, TypeError):
+        message = loads(_body(response, LARGEST_ERROR))["error"]["message"]
 
     is_empty = response.headers.get("X-Error-Code") == "no_responses"
     kind = NoResponsesError if is_empty else ServiceError
@@ -220,10 +233,18 @@ def _service_error(response: httpx.Response) -> ServiceError:
     default = f"HTTP status {status}, and no message of the service: check its URL"
 
     failure = _failure(kind, str(message or default), response)
-    seconds = response.headers.get("Retry-After", "")
-    failure._retry_after = float(seconds) if seconds.isdecimal() else None
+    failure._retry_after = _seconds(response.headers.get("Retry-After", ""))
     failure._is_final = status not in (429, 502, 503, 504) and not 520 <= status < 530
     return failure
+
+
+def _seconds(retry_after: str) -> float | None:
+    """Return the seconds to wait, given as a number or as a date, or None."""
+    if retry_after.isdecimal():
+        return float(retry_after)
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+    return None
 
 
 def _failure(kind: type[Failure], message: str, response: httpx.Response) -> Failure:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+
+# All but tab and line feed, which lists have.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """Replace the control characters of others' texts, which a terminal would obey."""
+    return _CONTROLS.sub("\ufffd", text)
 
 
 class Line:
@@ -17,6 +26,7 @@ class Line:
 
     def show(self, text: str) -> None:
         """Replace what the line has."""
+        text = printable(text)
         if self._is_shown and text != self._text:
             rest = " " * (len(self._text) - len(text))
             self._text = text  # first, since an interrupt can come while it is printed

@@ -90,6 +90,10 @@ class Manifest:
             files = {name: from_json(FileRecord, record) for name, record in records}
             if not all(map(_NAME.fullmatch, files)):
                 raise ValueError("a name that leads out of the folder")
+            if not isinstance(stored["completed"], dict):
+                raise ValueError("the digests of the last run are not by their starts")
+            if not re.fullmatch("[!-~]*", stored["etag"] or ""):
+                raise ValueError("an ETag that no header has")
             return cls(**stored, files=files)
         except FileNotFoundError:
             return None

@@ -88,8 +88,34 @@ class Day:
 
 
 @dataclass(frozen=True)
+class FormCount:
+    """The numbers of one form."""
+
+    shortcode: str
+    responses: int
+    participants: int
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The number of participants that a parameter leaves out, and the first 100 of them.
+
+    `rule` is the parameter, and `name` its value, None for `repeats`.
+    """
+
+    rule: str
+    name: str | None
+    participants: int
+    userids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Summary:
-    """The numbers of a survey, in total and per day. Days without responses are left out."""
+    """The numbers of a survey: in total, per day with responses, and per form.
+
+    They are those of the participants that a wide file with the same parameters has; `left_out` is
+    the number of the others. A participant can be in several entries of `left_out_by`.
+    """
 
     responses: int
     participants: int
@@ -97,6 +123,8 @@ class Summary:
     last: str | None
     days: tuple[Day, ...]
     left_out: int
+    forms: tuple[FormCount, ...]
+    left_out_by: tuple[LeftOut, ...]
 
 
 @dataclass(frozen=True)
@@ -174,4 +202,6 @@ def codebook(body: dict[str, Any]) -> list[Question]:
 
 def summary(body: dict[str, Any]) -> Summary:
     """Return the numbers of the body of `/responses/summary`."""
-    return from_json(Summary, {**body, "days": tuple(from_json(Day, day) for day in body["days"])})
+    for name, kind in {"days": Day, "forms": FormCount, "left_out_by": LeftOut}.items():
+        body[name] = tuple(from_json(kind, entry) for entry in body[name])
+    return from_json(Summary, body)

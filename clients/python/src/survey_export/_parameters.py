@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 Value: TypeAlias = str | int | bool | date | datetime
 Parameter: TypeAlias = Value | Iterable[Value] | None
 """The value of a query parameter. A collection repeats the parameter, and None leaves it out."""
+OWN = ("survey", "after", "count", "format", "pageSize")
+"""Parameters that the client sets itself."""
 FILTERS = ("since", "until", "question_ref", "shortcode", "userid")
 
 

@@ -17,6 +17,7 @@ from typing import IO, TypeAlias
 from ._errors import TransferError
 
 BOM = "\ufeff".encode()
+LARGEST_RECORD = 1 << 26  # the service's have at most 16 MiB
 RESPONSE_COLUMNS = [
     "parent_surveyid",
     "parent_shortcode",
@@ -127,6 +128,8 @@ def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
         if end := kind.end(rest):
             yield rest[:end]
             rest = rest[end:]
+        if len(rest) > LARGEST_RECORD:
+            raise TransferError("the file has a record that is too large", status=200)
     if rest:
         raise TransferError("the file ends within a record", status=200)
 
