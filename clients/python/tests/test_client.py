@@ -39,7 +39,7 @@ def test_summary(client: Client) -> None:
     assert summary.left_out_by == ()
     some = client.survey(DEMO_SURVEY).summary(repeats="drop", require_metadata="none")
     assert [(rule.rule, rule.name, rule.participants) for rule in some.left_out_by] == [
-        ("repeats", None, 15),
+        ("repeats", None, 0),
         ("require_metadata", "none", 400),
     ]
     assert some.left_out_by[1].userids[0] == min(some.left_out_by[1].userids)

@@ -83,6 +83,16 @@ def test_a_database_is_exact_after_edits_and_kills(
     assert rows_in(tmp_path) == [[], []]
 
 
+def test_every_column_is_text_of_any_length(example: Any, study: Study, tmp_path: Path) -> None:
+    form = study.add_version("20260301T10")
+    study.update_forms("metadata = jsonb_build_object('long', repeat('x', 200000))")
+    for name in ("20260301T10", "baseline"):
+        study.sql("update surveys set shortcode = %s where id = %s", name, form)
+        load(example, study.name, tmp_path)
+        expected = sorted(records_of(study.export(FORM_DATA))[1:], key=repr)
+        assert rows_in(tmp_path)[1] == expected
+
+
 def rows_in(folder: Path) -> list[list[list[str | None]]]:
     """Return the rows of both tables, without the columns of dlt."""
     with duckdb.connect(str(folder / "survey_export.duckdb"), read_only=True) as connection:

@@ -138,6 +138,7 @@ def test_no_body_fills_the_memory(
 ) -> None:
     """The body has no end."""
     monkeypatch.setattr("survey_export._http.ATTEMPTS", 1)
+    monkeypatch.setattr("survey_export._records.LARGEST_RECORD", 2**22)
     piece = body * 2**18
     piece = gzip.compress(piece) if encoding else piece
     fault = Fault(status=status, headers=kind | encoding, body=piece, is_endless=True)

@@ -17,7 +17,7 @@ from typing import IO, TypeAlias
 from ._errors import TransferError
 
 BOM = "\ufeff".encode()
-LARGEST_RECORD = 1 << 26  # the service's have at most 16 MiB
+LARGEST_RECORD = 1 << 25  # the service's have at most 16 MiB
 RESPONSE_COLUMNS = [
     "parent_surveyid",
     "parent_shortcode",
