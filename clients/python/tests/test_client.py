@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import date, datetime, timezone
 from functools import partial
@@ -104,6 +105,15 @@ def test_collections_of_values(client: Client) -> None:
     numbers = pandas.Series([int(user) for user in users])
     for collection in (iter(users), {*users}, numbers, numbers.to_numpy()):
         assert survey.frame(userid=collection).shape[0] == expected
+
+
+@pytest.mark.usefixtures("working_folder")
+def test_the_examples_of_the_readme_run_on_the_demo() -> None:
+    text = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    for code in re.findall(r"```python\n((?!>>>).*?)```", text, re.DOTALL):
+        exec(code, names)
+    assert len(names["frame"]) == 3921
 
 
 def test_errors(client: Client) -> None:

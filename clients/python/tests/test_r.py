@@ -32,12 +32,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("library")
     found = (
         shutil.which("Rscript")
-        and subprocess.run(["Rscript", "-e", "library(httr2); library(haven)"]).returncode
+        and subprocess.run(
+            ["Rscript", "-e", "library(httr2); library(tibble); library(haven)"]
+        ).returncode
     )
     if found != 0:
-        pytest.skip(
-            "R is not installed, or not with httr2 and haven: the R package was not compared"
-        )
+        pytest.skip("R, httr2, tibble or haven is not installed: the R package was not compared")
     subprocess.run(
         ["R", "CMD", "INSTALL", "--no-docs", f"--library={library}", R_CLIENT], check=True
     )

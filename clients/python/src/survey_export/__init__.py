@@ -2,13 +2,14 @@
 
 Example:
     >>> from survey_export import Client
-    >>> client = Client("https://export.example.org")  # the key is in SURVEY_EXPORT_KEY
+    >>> client = Client()  # the address and the key are in the environment
     >>> frame = client.survey("Health & Habits").frame(layout="wide", value="label")
 """
 
 from importlib.metadata import version
 
 from ._client import Client, Survey
+from ._digests import FORM_COLUMNS
 from ._errors import (
     MirrorChangingError,
     MirrorError,
@@ -34,6 +35,7 @@ from ._models import (
 from ._records import PRIMARY_KEY, RESPONSE_COLUMNS
 
 __all__ = [
+    "FORM_COLUMNS",
     "PRIMARY_KEY",
     "RESPONSE_COLUMNS",
     "Change",
