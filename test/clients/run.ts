@@ -79,12 +79,12 @@ async function installPython(environment: string, python: string): Promise<void>
 }
 
 async function testR(): Promise<void> {
-  const libraries = ['library(httr2)', 'library(haven)', 'library(testthat)'];
+  const libraries = ['library(httr2)', 'library(tibble)', 'library(haven)', 'library(testthat)'];
   const { status } = await runProgram(['Rscript', '-e', libraries.join('; ')]);
   if (status !== 0)
     throw new UserError(
-      'R is not installed, or not with httr2, haven and testthat. On Debian and Ubuntu: ' +
-        'sudo apt install r-base-core r-cran-httr2 r-cran-haven r-cran-testthat',
+      'R is not installed, or not with httr2, tibble, haven and testthat. On Debian and Ubuntu: ' +
+        'sudo apt install r-base-core r-cran-httr2 r-cran-tibble r-cran-haven r-cran-testthat',
     );
   await using cleanUp = new AsyncDisposableStack();
   const library = await newFolder();
@@ -127,6 +127,12 @@ function injectRequested(proxy: Awaited<ReturnType<typeof startFaultProxy>>): vo
       exchange.reply(200, '<h1>Welcome</h1>\n', { 'Content-Type': 'text/html' });
     else if (name === 'moved')
       exchange.reply(302, '', { Location: 'https://x.example/api/v1/surveys?secret' });
+    else if (name === 'flood') exchange.reply(Number(number), Buffer.alloc(2 ** 27, ' '));
+    else if (name === 'escape') exchange.reply(400, '{"error":{"message":"\\u001b[31m"}}');
+    else if (name === 'date')
+      exchange.reply(503, '', {
+        'Retry-After': new Date(Date.now() + 1000 * Number(number)).toUTCString(),
+      });
     else if (name !== 'pass')
       exchange.reply(Number(name), '{"error":{"message":"busy"}}', { 'Retry-After': '0' });
   };

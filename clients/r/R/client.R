@@ -3,6 +3,9 @@
 # The key of each client, and whether it ever reached the service. No saved workspace has it.
 sessions <- new.env(parent = emptyenv())
 
+# The bytes of the largest JSON, error or record that is read. The service's have at most 16 MiB.
+LARGEST_JSON <- 2^25
+
 # See ?survey_client.
 survey_client <- function(url = NULL, key = NULL) {
   url <- setting("URL", url, "SURVEY_EXPORT_URL")
@@ -17,7 +20,7 @@ survey_client <- function(url = NULL, key = NULL) {
   if (!grepl("^[!-~]+$", key, perl = TRUE)) fail("The key has a character that no key has.")
 
   id <- basename(tempfile("client"))
-  sessions[[id]] <- list2env(list(key = key, is_reached = FALSE))
+  sessions[[id]] <- list2env(list(key = key, is_reached = FALSE, is_error = FALSE))
   structure(list(url = sub("(/api/v1)?/*$", "", url), id = id), class = "survey_client")
 }
 
@@ -38,7 +41,7 @@ setting <- function(what, value, name) {
 # send them, Inf if it would fail too.
 fail <- function(..., response = NULL, retry_after = Inf) {
   error <- list(
-    message = paste0(...),
+    message = printable(paste0(...)),
     call = NULL,
     status = if (is.null(response)) NA_integer_ else httr2::resp_status(response),
     code = header(response, "X-Error-Code"),
@@ -47,6 +50,9 @@ fail <- function(..., response = NULL, retry_after = Inf) {
   )
   stop(structure(error, class = c("survey_export_error", "error", "condition")))
 }
+
+# A text without the control characters of others, which a terminal would obey.
+printable <- function(text) gsub("[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x9f]", "\ufffd", text, perl = TRUE)
 
 # Raises the error of a transfer that broke, or is not what the service sends. It is tried again.
 broken <- function(...) fail(..., retry_after = NA)
@@ -79,13 +85,13 @@ wait <- function(error, failures) {
 
 # What a function makes of a response's file. Both are tried again if the transfer breaks.
 request <- function(
-  client, path, parameters, read, file = tempfile("response"), progress = FALSE
+  client, path, parameters, read, file = tempfile("response"), progress = FALSE, limit = Inf
 ) {
   on.exit(if (missing(file)) unlink(file))
   for (failures in 1:7) {
     error <- tryCatch(
       {
-        response <- fetch(client, path, parameters, file, progress)
+        response <- fetch(client, path, parameters, file, progress, limit)
         return(read(file, response))
       },
       survey_export_error = identity
@@ -95,22 +101,29 @@ request <- function(
 }
 
 # Saves the body of a response in a file, and returns the response. Nothing is tried again.
-fetch <- function(client, path, parameters, file, progress = FALSE) {
+fetch <- function(client, path, parameters, file, progress = FALSE, limit = Inf) {
   session <- if (inherits(client, "survey_client")) sessions[[client$id]]
   if (is.null(session)) {
     fail("The first argument must be what survey_client() returned, in this R session.")
   }
 
   request <- new_request(client, session, path, parameters)
-  if (progress) {
-    request <- httr2::req_options(request, noprogress = FALSE, xferinfofunction = show_progress)
-  }
+  request <- httr2::req_options(
+    request,
+    noprogress = FALSE,
+    xferinfofunction = function(down, up) {
+      if (progress) cat(sprintf("\r%.1f MB ", down[[2]] / 1e6), file = stderr())
+      # The size of a file that arrives compressed is known from the file alone.
+      !file.exists(file) || file.size(file) <= if (session$is_error) LARGEST_JSON else limit
+    }
+  )
   response <- tryCatch(httr2::req_perform(request, path = file), error = identity)
+  if (progress) cat("\n", file = stderr())
   if (inherits(response, "error")) {
     cause <- if (is.null(response$parent)) response else response$parent
     reason <- gsub("\\s+", " ", conditionMessage(cause))
-    # A wrong address stays wrong, and a full disk full.
-    is_final <- !session$is_reached || grepl("Fail\\w+ (writing|to open)", reason)
+    # A wrong address stays wrong, a full disk full, and a response too large.
+    is_final <- !session$is_reached || grepl("Fail\\w+ (writing|to open)|abort", reason)
     retry_after <- if (is_final) Inf else NA
     fail("The request to ", client$url, " failed: ", reason, retry_after = retry_after)
   }
@@ -143,14 +156,13 @@ new_request <- function(client, session, path, parameters) {
     followlocation = FALSE,
     verbose = TRUE,
     debugfunction = function(type, bytes) {
-      if (type == 1) session$is_reached <- TRUE # a header of the response
+      if (type != 1) return() # no header of the response
+      session$is_reached <- TRUE
+      text <- rawToChar(bytes)
+      if (startsWith(text, "HTTP/")) session$is_error <- !grepl("^HTTP/\\S+ 2", text)
+      if (grepl("^content-type: *text/html", text, TRUE)) session$is_error <- TRUE
     }
   )
-}
-
-show_progress <- function(down, up) {
-  cat(sprintf("\r%.1f MB ", down[[2]] / 1e6), file = stderr())
-  TRUE
 }
 
 # Raises the error that a response is, whether it comes from the service or from a proxy.
@@ -169,6 +181,9 @@ fail_as <- function(response, file) {
   )
   advice <- ADVICE[names(ADVICE) %in% header(response, "X-Error-Code")]
   is_busy <- status %in% c(429, 502:504, 520:529)
-  seconds <- suppressWarnings(as.numeric(header(response, "Retry-After")))
+  seconds <- tryCatch(
+    suppressWarnings(httr2::resp_retry_after(response)),
+    error = function(error) NA # a date that cannot be read
+  )
   fail(message, advice, response = response, retry_after = if (is_busy) seconds else Inf)
 }

@@ -3,7 +3,9 @@
 # whole record.
 
 # See ?survey_download.
-survey_download <- function(client, survey, path, ..., progress = interactive()) {
+survey_download <- function(
+  client = NULL, survey = NULL, path = NULL, ..., progress = interactive()
+) {
   parameters <- parameters_of(survey, list(...))
   ending <- if (is.character(path)) regmatches(path, regexpr("\\.(csv|csv\\.gz|xlsx)$", path))
   if (length(ending) != 1) fail("The file's name must end in .csv, .csv.gz or .xlsx.")
@@ -14,7 +16,6 @@ survey_download <- function(client, survey, path, ..., progress = interactive())
   folder <- part_folder(client, path, ending, parameters)
   on.exit({
     if (length(dir(folder)) == 0) unlink(folder, recursive = TRUE)
-    if (progress) cat("\n", file = stderr())
   })
   whole <- file.path(folder, "whole")
   if (ending == ".xlsx") {
@@ -36,7 +37,7 @@ survey_download <- function(client, survey, path, ..., progress = interactive())
 # The folder of a download. One with another key, selection or format does not continue it.
 part_folder <- function(client, path, ending, parameters) {
   read <- function(file, response) members(read_text(file))
-  owner <- request(client, "/key", list(), read)
+  owner <- request(client, "/key", list(), read, limit = LARGEST_JSON)
   identity <- deparse(list(client$url, owner[names(owner) != "expires"], ending, parameters))
   bytes <- as.integer(charToRaw(paste(identity, collapse = "\n")))
   checksum <- Reduce(function(sum, byte) (sum * 65599 + byte) %% 2147483647, bytes, 0)
@@ -70,7 +71,7 @@ download_wide <- function(client, parameters, file, progress = FALSE) {
   expected <- NULL
   for (round in 1:5) {
     table <- request(client, "/responses/csv", parameters, read_csv, file, progress)
-    now <- request(client, "/responses/summary", selection, read)
+    now <- request(client, "/responses/summary", selection, read, limit = LARGEST_JSON)
     # While responses are stored, the number is between those of the last round and this one.
     expected <- c(expected[length(expected)], now)
     if (is_among(length(unique(table$userid)), expected)) return(table)
@@ -87,7 +88,7 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
   if (length(wrong) > 0) fail("omit cannot name ", wrong[[1]], ", by which a download resumes.")
   count <- function(after) {
     counted <- c(selection_of(parameters), count = "true", pageSize = "1", after = after)
-    request(client, "/responses", counted, count_of)
+    request(client, "/responses", counted, count_of, limit = LARGEST_JSON)
   }
 
   found <- found_in(folder)

@@ -26,6 +26,7 @@ read_blocks <- function(file, each, columns = 0) {
     }
     end <- end + whole
     rest <- bytes[seq_along(bytes) > whole]
+    if (length(rest) > LARGEST_JSON) broken("the file has a record that is too large")
   }
   end
 }
@@ -58,10 +59,25 @@ read_csv <- function(files, ...) {
   })
 }
 
-# A data frame with these columns, given a function that returns the values of one, by its number.
+# A table with these columns, given a function that returns the values of one, by its number.
 data_frame <- function(names, values_of) {
   columns <- structure(lapply(seq_along(names), values_of), names = names)
-  structure(columns, row.names = .set_row_names(length(columns[[1]])), class = "data.frame")
+  tibble::new_tibble(columns, nrow = length(columns[[1]]))
+}
+
+# A table whose counts are numbers.
+counted <- function(table, ...) {
+  counts <- intersect(names(table), c("responses", "participants", "records"))
+  table[counts] <- lapply(table[counts], as.numeric)
+  table
+}
+
+# JSON objects, whose members are JSON, as a table.
+table_of <- function(objects, names) {
+  rows <- lapply(objects, members)
+  counted(data_frame(names, function(column) {
+    vapply(rows, function(row) text_of(row[[names[[column]]]]), "")
+  }))
 }
 
 read_text <- function(file, ...) {

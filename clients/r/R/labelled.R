@@ -46,8 +46,11 @@ PROGRAMS <- list(
 )
 
 # See ?survey_labelled.
-survey_labelled <- function(client, survey, ..., program = c("spss", "stata")) {
-  program <- PROGRAMS[[match.arg(program)]]
+survey_labelled <- function(
+  client = NULL, survey = NULL, ..., program = c("spss", "stata"), progress = interactive()
+) {
+  program <- if (is.character(program)) PROGRAMS[[program[[1]]]]
+  if (is.null(program)) fail('program must be "spss" or "stata".')
   if (!requireNamespace("haven", quietly = TRUE)) {
     fail('haven is not installed: run install.packages("haven").')
   }
@@ -61,12 +64,12 @@ survey_labelled <- function(client, survey, ..., program = c("spss", "stata")) {
   }
   file <- tempfile("responses")
   on.exit(unlink(file))
-  answers <- labels <- download_wide(client, parameters, file)
+  answers <- labels <- download_wide(client, parameters, file, progress)
   if (!all(is.na(codebook$choices))) {
     # Versions of a form can list different choices, and the codebook has those of one version. The
     # service finds an answer's label in the answer's own question text.
     parameters$value <- "label"
-    labels <- download_wide(client, parameters, file)
+    labels <- download_wide(client, parameters, file, progress)
   }
   columns <- names(answers)
   are_of_one_time <- identical(lapply(unname(answers), is.na), lapply(unname(labels), is.na))
@@ -86,7 +89,8 @@ survey_labelled <- function(client, survey, ..., program = c("spss", "stata")) {
     choices <- choices_of(questions)
     if (any(choices[letter] != labels[[number]], na.rm = TRUE)) {
       warning(
-        columns[[number]], " has no value labels: a letter stands for different choices.",
+        printable(columns[[number]]),
+        " has no value labels: a letter stands for different choices.",
         call. = FALSE
       )
       choices <- character()

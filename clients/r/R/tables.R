@@ -1,41 +1,63 @@
-# Data frames. Every column is text; a missing value is NA.
+# Tables. Every column is text but those of counts; a missing value is NA.
 
 # See ?survey_list.
-survey_list <- function(client) {
-  read <- function(file, response) lapply(members(read_text(file)), members)
-  rows <- request(client, "/surveys", list(), read)
+survey_list <- function(client = NULL) {
   names <- c(
     "id", "survey_name", "shortcode", "title", "formid", "created", "metadata",
     "translation_conf", "off_time", "timeouts"
   )
-  data_frame(names, function(column) {
-    vapply(rows, function(row) text_of(row[[names[[column]]]]), "")
+  request(client, "/surveys", list(), limit = LARGEST_JSON, read = function(file, response) {
+    table_of(members(read_text(file)), names)
   })
 }
 
 # See ?survey_list.
-survey_codebook <- function(client, survey, ...) {
+survey_codebook <- function(client = NULL, survey = NULL, ...) {
   parameters <- parameters_of(survey, list(...), format = "csv")
-  request(client, "/responses/questions", parameters, read_csv)
+  counted(request(client, "/responses/questions", parameters, read_csv))
 }
 
 # See ?survey_list.
-survey_answers <- function(client, survey, ...) {
+survey_answers <- function(client = NULL, survey = NULL, ...) {
   parameters <- parameters_of(survey, list(...), format = "csv")
-  request(client, "/responses/answers", parameters, read_csv)
+  counted(request(client, "/responses/answers", parameters, read_csv))
+}
+
+# See ?survey_list.
+survey_summary <- function(client = NULL, survey = NULL, ...) {
+  parameters <- parameters_of(survey, list(...))
+  request(client, "/responses/summary", parameters, limit = LARGEST_JSON, read = function(...) {
+    summary <- members(read_text(...))
+    entries <- lapply(summary[c("days", "forms", "left_out_by")], members)
+    left_out_by <- table_of(entries$left_out_by, c("rule", "name", "participants"))
+    left_out_by$userids <- lapply(entries$left_out_by, function(entry) {
+      text_of(members(members(entry)[["userids"]]))
+    })
+    list(
+      responses = as.numeric(summary[["responses"]]),
+      participants = as.numeric(summary[["participants"]]),
+      first = text_of(summary[["first"]]),
+      last = text_of(summary[["last"]]),
+      days = table_of(entries$days, c("day", "responses", "participants")),
+      forms = table_of(entries$forms, c("shortcode", "responses", "participants")),
+      left_out = as.numeric(summary[["left_out"]]),
+      left_out_by = left_out_by
+    )
+  })
 }
 
 # See ?survey_responses.
-survey_responses <- function(client, survey, ...) {
+survey_responses <- function(client = NULL, survey = NULL, ..., progress = interactive()) {
   folder <- tempfile("responses")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
-  read_csv(download_csv(client, parameters_of(survey, list(...), layout = "long"), folder))
+  parameters <- parameters_of(survey, list(...), layout = "long")
+  read_csv(download_csv(client, parameters, folder, progress))
 }
 
 # See ?survey_responses.
-survey_wide <- function(client, survey, ...) {
+survey_wide <- function(client = NULL, survey = NULL, ..., progress = interactive()) {
   file <- tempfile("responses")
   on.exit(unlink(file))
-  download_wide(client, parameters_of(survey, list(...), layout = "wide"), file)
+  download_wide(client, parameters_of(survey, list(...), layout = "wide"), file, progress)
 }

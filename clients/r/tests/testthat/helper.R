@@ -56,7 +56,8 @@ as_csv <- function(table) {
 # An error, which has to be one of this package's.
 error_of <- function(code) tryCatch(code, survey_export_error = identity)
 expect_failure <- function(code, message, ...) {
-  expect_match(conditionMessage(error_of(code)), message, ...)
+  error <- error_of(code)
+  expect_match(conditionMessage(error), message, ...)
 }
 
 CALLS <- list(survey_responses, survey_wide, survey_labelled, survey_codebook, survey_answers)

@@ -61,6 +61,22 @@ test_that("requests are tried again, but not without end", {
   }
 })
 
+test_that("no response fills the memory, and no text of others controls a terminal", {
+  invisible(gc(reset = TRUE))
+  for (status in c("401", "200")) {
+    expect_s3_class(error_of(survey_list(faulty(paste0("flood-", status)))), "survey_export_error")
+    expect_identical(requests(), 1)
+  }
+  expect_lt(sum(gc()[, 6]), 400)
+  expect_false(grepl("[\001-\037]", conditionMessage(error_of(survey_list(faulty("escape"))))))
+})
+
+test_that("the Retry-After can be a date, and is bounded", {
+  for (fault in c("date-0", "date-1")) expect_identical(nrow(survey_list(faulty(fault))), 7L)
+  error_of(survey_list(faulty("date-9999")))
+  expect_identical(requests(), 1)
+})
+
 test_that("a transfer that breaks or ends early is tried again", {
   client <- demo()
   for (fault in c("cut-100", "shorten-100")) {

@@ -1,7 +1,9 @@
 test_that("data frames have every cell of the file", {
   expect_cells <- function(call, path, query, ...) {
     table <- call(hard(), HARD, ...)
-    expect_true(all(vapply(table, is.character, TRUE)))
+    expect_s3_class(table, "tbl_df")
+    counts <- names(table) %in% c("responses", "participants", "records")
+    expect_identical(unname(vapply(table, is.numeric, TRUE)), counts)
     expect_bytes(as_csv(table), body_of(path, HARD, "HARD_KEY", query))
   }
   expect_cells(survey_responses, "/csv", "")
@@ -54,6 +56,48 @@ test_that("a survey without responses is an error", {
     expect_match(conditionMessage(error), "No responses were found .*Pilot study.*survey_list")
     expect_match(error$request_id, "-")
   }
+})
+
+test_that("the summary has the numbers of the service", {
+  summary <- survey_summary(demo(), DEMO, until = "2026-01-08", require_metadata = "none")
+  expect_identical(summary$left_out, 16)
+  expect_identical(summary$left_out_by$participants, 16)
+  expect_identical(summary$left_out_by$rule, "require_metadata")
+  expect_length(summary$left_out_by$userids[[1]], 16)
+  expect_identical(dim(summary$days), c(0L, 3L))
+  expect_identical(summary$first, NA_character_)
+
+  summary <- survey_summary(demo(), DEMO)
+  expect_identical(c(summary$responses, summary$participants), c(3921, 400))
+  expect_identical(sum(summary$days$responses), 3921)
+  expect_identical(sum(summary$forms$responses), 3921)
+  expect_identical(summary$forms$participants[[1]], 400)
+  expect_identical(dim(summary$left_out_by), c(0L, 4L))
+})
+
+test_that("a wrong call is an error of this package", {
+  for (call in c(CALLS, survey_list, survey_summary, survey_download)) {
+    expect_s3_class(error_of(call()), "survey_export_error")
+    if (!identical(call, survey_list)) {
+      expect_s3_class(error_of(call(demo())), "survey_export_error")
+    }
+  }
+  expect_failure(survey_download(demo(), DEMO), "must end in")
+  expect_failure(survey_labelled(demo(), DEMO, program = "sas"), "spss")
+})
+
+test_that("the examples of the README run", {
+  skip_without_service()
+  path <- test_path("..", "..", "README.md")
+  skip_if_not(file.exists(path))
+  text <- paste(readLines(path, encoding = "UTF-8"), collapse = "\n")
+  blocks <- regmatches(text, gregexpr("(?s)```r\n.*?```", text, perl = TRUE))[[1]]
+  code <- gsub("```r\n|```", "", blocks[!grepl("install.packages", blocks)])
+  shown <- run_r(
+    c("dir.create(folder <- tempfile())", "setwd(folder)", code),
+    env = paste0("SURVEY_EXPORT_", c("URL=", "KEY="), c(setting("URL"), setting("KEY")))
+  )
+  expect_null(attr(shown, "status"), info = paste(shown, collapse = "\n"))
 })
 
 test_that("a file with a record of another length is no table", {
