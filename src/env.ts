@@ -1,4 +1,4 @@
-import type { DatabaseEnv } from './db/client.ts';
+import type { DatabaseEnv } from './db/endpoint.ts';
 
 /** The Worker's bindings, variables and secrets: see wrangler.toml. */
 export interface Env extends DatabaseEnv {

@@ -12,30 +12,12 @@ import {
 } from '../limits/limits.ts';
 import type { Quota } from '../limits/quota.ts';
 import { type FetchOptions, fetchResult } from './fetch-result.ts';
-import { endpointOf } from './endpoint.ts';
+import { type DatabaseEnv, endpointOf } from './endpoint.ts';
 import { DatabaseError } from './errors.ts';
 import { Proof, type ProvenPage } from './proof.ts';
 import { QueryStats } from './query-stats.ts';
 import { type RetryPolicy, retryLimits, withRetry } from './retry.ts';
 import { type Param, type Query, type Row, render } from './sql.ts';
-
-/** The settings of the database. */
-export interface DatabaseEnv {
-  /** Secret: `postgresql://` URL of the role `survey_export_worker`. */
-  readonly DATABASE_URL: string;
-  /**
-   * The URL of the SQL-over-HTTP endpoint of a database that is not Neon's. Neon's is derived from
-   * DATABASE_URL.
-   */
-  readonly SQL_ENDPOINT?: string;
-  /** Secret: headers for SQL_ENDPOINT, as a JSON object. */
-  readonly SQL_ENDPOINT_HEADERS?: string;
-  /**
-   * How long a page of a running export is retried before the transfer is aborted: whole seconds,
-   * 60 unless given.
-   */
-  readonly EXPORT_RETRY_SECONDS?: string;
-}
 
 export interface QueryOptions {
   /** That of {@link connect} unless given. */

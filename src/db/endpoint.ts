@@ -1,5 +1,22 @@
-import type { DatabaseEnv } from './client.ts';
 import { DatabaseError } from './errors.ts';
+
+/** The settings of the database. */
+export interface DatabaseEnv {
+  /** Secret: `postgresql://` URL of the role `survey_export_worker`. */
+  readonly DATABASE_URL: string;
+  /**
+   * The URL of the SQL-over-HTTP endpoint of a database that is not Neon's. Neon's is derived from
+   * DATABASE_URL.
+   */
+  readonly SQL_ENDPOINT?: string;
+  /** Secret: headers for SQL_ENDPOINT, as a JSON object. */
+  readonly SQL_ENDPOINT_HEADERS?: string;
+  /**
+   * How long a page of a running export is retried before the transfer is aborted: whole seconds,
+   * 60 unless given.
+   */
+  readonly EXPORT_RETRY_SECONDS?: string;
+}
 
 /** Whether a host has Neon's endpoint. */
 export const isNeon = (host: string) => /\.neon\.tech$/i.test(host);
