@@ -33,15 +33,20 @@ const numberOrNull = (text: string | null) => (text === null ? null : Number(tex
  */
 export async function findApiKey(db: Database, hash: string): Promise<FoundApiKey | undefined> {
   const text = sql`
-    select k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')}, k.limits
-    from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
+    select k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')},
+      k.limits
+    from api_keys k
+      join users u on u.id = k.userid
+      left join api_key_uses uses on uses.keyid = k.id
     where k.hash = ${hash} and k.revoked is null and (k.expires is null or k.expires > now())`;
   const [row] = await db.rows({ text }, SHARED);
   if (!row) return undefined;
+
   const [keyId = '', accountId = '', email = ''] = row as string[];
   const [expires = null, lastUsed = null, stored = null] = row.slice(3);
   const limits = stored === null ? null : parseKeyLimits(JSON.parse(stored));
   if (limits === undefined) return undefined;
+
   return {
     keyId,
     accountId,
@@ -67,6 +72,8 @@ export async function noteApiKeyUse(
   const time = (ms: number) => new Date(ms).toISOString();
   const text = sql`
     insert into api_key_uses as uses (keyid, last_used) values (${keyId}, ${time(at)})
-    on conflict (keyid) do update set last_used = excluded.last_used where uses.last_used < ${time(since)}::timestamptz`;
+    on conflict (keyid) do update set last_used = excluded.last_used
+    where uses.last_used < ${time(since)}::timestamptz`;
+
   await db.execute({ text }, SHARED);
 }

@@ -1,6 +1,12 @@
 import type { Selection } from '../responses/selection.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
-import { type ColumnsBy, MAX_QUESTIONS, columnNames, questionCte } from './questions.ts';
+import {
+  type ColumnsBy,
+  FORM_POSITION,
+  MAX_QUESTIONS,
+  columnNames,
+  questionCte,
+} from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, answerCtes } from './responses.ts';
 import { type Query, type Sql, and, join, raw, sql } from './sql.ts';
@@ -21,6 +27,21 @@ export interface AnswersOptions extends LeftOutOptions {
   readonly format: 'json' | 'csv';
 }
 
+const nothing = raw('');
+
+/** The attempt of a record's first response to each form. */
+const firstFlow = sql`, first_value(flowid) over (
+          partition by userid, parent_surveyid, parent_shortcode, shortcode
+          order by timestamp, question_ref, surveyid
+        ) as first_flow`;
+const isOfFirstFlow = sql` and (flowid = first_flow) is not false`;
+
+const longest = raw(String(MAX_VALUE_LENGTH));
+const listedValue = sql`
+        case when length(value) > ${longest} then left(value, ${longest}) || '…' else value end`;
+
+const fits = sql`(select count(*) from question) <= ${raw(String(MAX_QUESTIONS))}`;
+
 /**
  * Counts the cells of a wide table's question columns, by value: as JSON in one row, the number of
  * records, that of participants left out, and the columns; or as CSV, a row for each value listed
@@ -36,62 +57,82 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
   const leaving = leftOut(selection, options);
   const all = responses.all(filterConditions(selection));
   const answer = ANSWERS[value];
-  const record = sql`userid, parent_surveyid, parent_shortcode`;
-  // Of each form, only the attempt that the record's first response to it is of.
-  const isFirst = repeats === 'first' ? sql` and (flowid = first_flow) is not false` : sql``;
-  const firstFlow =
-    repeats === 'first'
-      ? sql`, first_value(flowid) over (partition by ${record}, shortcode order by timestamp, question_ref, surveyid) as first_flow`
-      : sql``;
-  const longest = raw(String(MAX_VALUE_LENGTH));
-  const listed = sql`case when length(value) > ${longest} then left(value, ${longest}) || '…' else value end`;
-  const ctes = [responses.forms, ...leaving.ctes, ...answerCtes(answer, all)];
-  const fits = sql`(select count(*) from question) <= ${raw(String(MAX_QUESTIONS))}`;
+  const ctes = join([responses.forms, ...leaving.ctes, ...answerCtes(answer, all), FORM_POSITION]);
+  const requested = names ? sql`where column_name = any(${names})` : nothing;
+  const isFirst = repeats === 'first';
   const text = sql`
-    with recursive ${join(ctes)}, selected as materialized (
-      select ${record}, surveyid, flowid, question_ref, question_idx, timestamp, ${answer.sql} as value from ${all}
+    with recursive ${ctes}, selected as materialized (
+      select userid, parent_surveyid, parent_shortcode, surveyid, flowid, question_ref, question_idx,
+        timestamp, ${answer.sql} as value
+      from ${all}
     ), ${questionCte(sql`selected`)}, ${columnNames(columns)}, asked as materialized (
-      select shortcode, question_ref, column_name, n, place from question_column ${names ? sql`where column_name = any(${names})` : sql``}
+      select shortcode, question_ref, column_name, ordinal, question_number
+      from question_column
+      ${requested}
     ), cell as materialized (
-      select distinct on (${record}, n) ${record}, n, value
+      select distinct on (userid, parent_surveyid, parent_shortcode, ordinal)
+        userid, parent_surveyid, parent_shortcode, ordinal, value
       from (
-        select responses.*, form.shortcode${firstFlow}
+        select responses.*, form.shortcode${isFirst ? firstFlow : nothing}
         from selected responses join form on form.id = surveyid
-        ${leaving.isKept.length > 0 ? sql`where ${and(leaving.isKept)}` : sql``}
+        where ${and([sql`true`, ...leaving.conditions])}
       ) response full join asked using (shortcode, question_ref)
-      where num_nonnulls(userid) = 1${isFirst}
-      order by ${record}, n, timestamp desc, surveyid desc
+      where num_nonnulls(userid) = 1${isFirst ? isOfFirstFlow : nothing}
+      order by userid, parent_surveyid, parent_shortcode, ordinal, timestamp desc, surveyid desc
     ), counted as (
-      select n, value, count(*) as records,
-        row_number() over (partition by n order by count(*) desc, value collate "C") as rank,
-        sum(count(*)) over (partition by n) as total, count(*) over (partition by n) as different
+      select ordinal, value, count(*) as records,
+        row_number() over (
+          partition by ordinal order by count(*) desc, value collate "C"
+        ) as rank,
+        sum(count(*)) over (partition by ordinal) as total,
+        count(*) over (partition by ordinal) as different
       from cell
-      where n is not null
-      group by n, value
+      where ordinal is not null
+      group by ordinal, value
     ), value as (
-      select n, rank, ${listed} as value, records, total, different from counted where rank <= ${top}::int
+      select ordinal, rank, ${listedValue} as value, records, total, different
+      from counted
+      where rank <= ${top}::int
       union all
-      select n, null, null, sum(records), max(total), max(different) from counted where rank > ${top}::int group by n
+      select ordinal, null, null, sum(records), max(total), max(different)
+      from counted
+      where rank > ${top}::int
+      group by ordinal
+    ), asked_value as (
+      select *
+      from value full join (
+        select * from asked where ordinal = question_number
+      ) question using (ordinal)
     )
-    ${format === 'csv' ? csv(fits) : json(leaving.count, fits)}`;
+    ${format === 'csv' ? csv : json(leaving.count)}`;
+
   return { text };
 }
 
-const csv = (fits: Sql) => sql`
-  select column_name, shortcode, question_ref, value, records
-  from value full join (select * from asked where n = place) question using (n)
-  where coalesce(records, 0) > 0 and ${fits}
-  order by n, rank`;
+const csv = sql`
+    select column_name, shortcode, question_ref, value, records
+    from asked_value
+    where coalesce(records, 0) > 0 and ${fits}
+    order by ordinal, rank`;
 
-const json = (leftOutCount: Sql, fits: Sql) => sql`
-  select (select count(*) from (select distinct userid, parent_surveyid, parent_shortcode from cell) record), ${leftOutCount},
-    '[' || coalesce(string_agg(question, ',' order by n), '') || ']'
-  from (
-    select n, concat('{"column":', to_json(column_name), ',"shortcode":', to_json(shortcode), ',"question_ref":', to_json(question_ref),
-      ',"records":', coalesce(max(total), 0), ',"distinct":', coalesce(max(different), 0), ',"values":[',
-      string_agg(concat('{"value":', to_json(value), ',"records":', records, '}'), ',' order by rank) filter (where rank is not null),
-      '],"other":', coalesce(sum(records) filter (where rank is null), 0), '}') as question
-    from value full join (select * from asked where n = place) question using (n)
-    group by n, column_name, shortcode, question_ref
-  ) question
-  having ${fits}`;
+const json = (leftOutCount: Sql) => sql`
+    select (
+        select count(*)
+        from (select distinct userid, parent_surveyid, parent_shortcode from cell) record
+      ), ${leftOutCount}, '[' || coalesce(string_agg(question, ',' order by ordinal), '') || ']'
+    from (
+      select ordinal, concat(
+          '{"column":', to_json(column_name),
+          ',"shortcode":', to_json(shortcode),
+          ',"question_ref":', to_json(question_ref),
+          ',"records":', coalesce(max(total), 0),
+          ',"distinct":', coalesce(max(different), 0),
+          ',"values":[', string_agg(
+            concat('{"value":', to_json(value), ',"records":', records, '}'), ',' order by rank
+          ) filter (where rank is not null),
+          '],"other":', coalesce(sum(records) filter (where rank is null), 0), '}'
+        ) as question
+      from asked_value
+      group by ordinal, column_name, shortcode, question_ref
+    ) question
+    having ${fits}`;

@@ -1,6 +1,6 @@
 import type { Selection } from '../responses/selection.ts';
 import { choicesJson } from './choices.ts';
-import { type ColumnsBy, FORM_POSITIONS, columnNames } from './questions.ts';
+import { type ColumnsBy, FORM_POSITION, columnNames } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, isoTimestamp, sql } from './sql.ts';
 
@@ -36,43 +36,42 @@ export const CODEBOOK_COLUMNS = [
 export function codebookQuery(selection: Selection, by?: ColumnsBy): Query {
   const responses = relationOf(selection);
   const filters = filterConditions(selection);
-  const isLatest = [
+  const ofForm = responses.to(sql`form.id`, filters);
+  const ofQuestion = responses.to(sql`form.id`, [
     sql`timestamp = described.last`,
     sql`userid = described.userid`,
     sql`question_ref = described.question_ref`,
-  ];
+    ...filters,
+  ]);
   const text = sql`
-    with recursive ${responses.forms}, positioned as materialized (${FORM_POSITIONS}
-    ), answered as materialized (
-      select position, shortcode, question_ref, userid, min(question_idx) as idx, count(*) as responses,
-        min(timestamp) as first, max(timestamp) as last
-      from positioned form, lateral (
-        select question_ref, userid, question_idx, timestamp from ${responses.to(sql`form.id`, filters)} offset 0
+    with recursive ${responses.forms}, ${FORM_POSITION}, answered as materialized (
+      select position, shortcode, question_ref, userid,
+        min(question_idx) as idx, count(*) as responses, min(timestamp) as first, max(timestamp) as last
+      from form_position form, lateral (
+        select question_ref, userid, question_idx, timestamp from ${ofForm} offset 0
       ) response
       group by position, shortcode, question_ref, userid
     ), question as materialized (
-      select position, shortcode, question_ref, min(idx) as idx, sum(responses) as responses, count(*) as participants,
-        min(first) as first, max(last) as last
+      select position, shortcode, question_ref, min(idx) as idx, sum(responses) as responses,
+        count(*) as participants, min(first) as first, max(last) as last
       from answered
       group by position, shortcode, question_ref
     ), ${columnNames(by)}, described as (
-      select distinct on (place) question.*, userid
+      select distinct on (question_number) question.*, userid
       from answered join question_column question using (position, shortcode, question_ref)
       where answered.last = question.last
-      order by place, userid desc
+      order by question_number, userid desc
     )
     select column_name, shortcode, question_ref, idx, question_text, responses, participants,
-      ${isoTimestamp('first')}, ${isoTimestamp('last')},
-      ${choicesJson(sql`question_text`)}
+      ${isoTimestamp('first')}, ${isoTimestamp('last')}, ${choicesJson(sql`question_text`)}
     from described, lateral (
       select question_text
-      from positioned form, lateral (
-        select surveyid, question_text from ${responses.to(sql`form.id`, [...isLatest, ...filters])}
-      ) response
+      from form_position form, lateral (select surveyid, question_text from ${ofQuestion}) response
       where position = described.position
       order by surveyid desc
       limit 1
     ) response
-    order by place`;
+    order by question_number`;
+
   return { text };
 }

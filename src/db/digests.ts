@@ -12,8 +12,41 @@ import { FORM_DATA_COLUMNS, formDataSql } from './surveys.ts';
 export type Digests = NonNullable<Awaited<ReturnType<typeof computeDigests>>>;
 
 const MAX_INTERVALS = 20_000;
-/** The largest result of the database, which has some 90 bytes for each interval. */
-const MAX_BYTES = 2 * 1024 * 1024;
+/** The largest result, which has some 90 bytes for each interval. */
+const MAX_DIGESTS_BYTES = 2 * 1024 * 1024;
+
+/** SQL for a text that is not null, after its length in bytes: arguments of `concat`. */
+const field = (value: Sql) => sql`octet_length(${value}), ':', ${value}`;
+/** Likewise, with `~` for null. */
+const nullable = (value: Sql) => sql`coalesce(octet_length(${value}) || ':', '~'), ${value}`;
+
+/**
+ * SQL for the MD5 of a record, as bits: two casts of bits to numbers take less time than two of
+ * hexadecimal digits.
+ */
+const hashOf = (fields: readonly Sql[]) => sql`('x' || md5(concat(${join(fields)})))::bit(128)`;
+
+const FORM_HASH = hashOf(FORM_DATA_COLUMNS.map((name) => field(raw(`${name}::text`))));
+const RESPONSE_HASH = hashOf(
+  DIGEST_FIELDS.map(({ name, isNullable }) => (isNullable ? nullable : field)(raw(name))),
+);
+
+/** The fields of a response as texts, named like its columns. */
+const RESPONSE_FIELDS = join(
+  DIGEST_FIELDS.map(({ name, type, from }) => {
+    const column = raw(from === 'form' ? `form.${name}` : name);
+    const text = type === 'timestamptz' ? isoTimestamp(name) : sql`${column}::text`;
+    return sql`${text} as ${raw(name)}`;
+  }),
+);
+
+/**
+ * The number of records, and the sums of the first and of the last 8 bytes of their hashes, as
+ * signed numbers.
+ */
+const SUMS = raw(`count(*) as records,
+          coalesce(sum(hash::bit(64)::bigint), 0) as first_halves,
+          coalesce(sum((hash << 64)::bit(64)::bigint), 0) as last_halves`);
 
 /**
  * The digest of the form data and those of each interval's responses, in one row: the number of
@@ -26,7 +59,8 @@ const MAX_BYTES = 2 * 1024 * 1024;
  */
 export function digestsQuery(survey: Survey, filters: Filters, interval: Interval): Query {
   const responses = relationOf({ survey });
-  // no parameter: a lower one would leave out the lines unnoticed
+  const ofForm = responses.to(sql`form.id`, filterConditions({ ...filters, survey }));
+  // No parameter, whose change on the way would leave out lines unnoticed.
   const most = raw(String(MAX_INTERVALS));
   const text = sql`
     with ${responses.forms}
@@ -34,20 +68,24 @@ export function digestsQuery(survey: Survey, filters: Filters, interval: Interva
     from (
       select ${SUMS}
       from (
-        select ${hashOf(FORM_DATA_COLUMNS.map((name) => field(raw(`${name}::text`))))} as hash
+        select ${FORM_HASH} as hash
         from (${formDataSql(survey)}) form (${raw(FORM_DATA_COLUMNS.join(', '))})
         offset 0
       ) record
     ) forms, (
-      select count(*) as intervals,
-        string_agg(concat_ws(' ', ${isoTimestamp(`start at time zone 'UTC'`)}, records, first_halves, last_halves), E'\n' order by start) as lines
+      select count(*) as intervals, string_agg(
+          concat_ws(' ',
+            ${isoTimestamp(`start at time zone 'UTC'`)}, records, first_halves, last_halves
+          ), E'\n' order by start
+        ) as lines
       from (
         select start, ${SUMS}
         from (
-          select start, ${hashOf(RESPONSE_FIELDS)} as hash
+          select start, ${RESPONSE_HASH} as hash
           from (
-            select date_trunc('${raw(interval)}', timestamp at time zone 'UTC') as start, ${join(FIELD_TEXTS)}
-            from form, lateral (select * from ${responses.to(sql`form.id`, filterConditions({ ...filters, survey }))} offset 0) response
+            select ${RESPONSE_FIELDS},
+              date_trunc('${raw(interval)}', timestamp at time zone 'UTC') as start
+            from form, lateral (select * from ${ofForm} offset 0) response
             offset 0
           ) response
           offset 0
@@ -57,47 +95,15 @@ export function digestsQuery(survey: Survey, filters: Filters, interval: Interva
         limit ${most} + 1
       ) digest
     ) digests`;
+
   return { text };
 }
-
-/** SQL for a text that is not null, after its length in bytes: arguments of `concat`. */
-const field = (value: Sql) => sql`octet_length(${value}), ':', ${value}`;
-/** Likewise, with `~` for null. */
-const nullable = (value: Sql) => sql`coalesce(octet_length(${value}) || ':', '~'), ${value}`;
-
-/** The fields of a response as texts, named like its columns. */
-const FIELD_TEXTS = DIGEST_FIELDS.map(({ name, type, from }) => {
-  const text =
-    type === 'timestamptz'
-      ? isoTimestamp(name)
-      : raw(`${from === 'form' ? 'form.' : ''}${name}::text`);
-  return sql`${text} as ${raw(name)}`;
-});
-/** Those, in the order in which they are hashed. */
-const RESPONSE_FIELDS = DIGEST_FIELDS.map(({ name, isNullable }) =>
-  (isNullable ? nullable : field)(raw(name)),
-);
-
-/**
- * SQL for the MD5 of a record, as bits: two casts of bits to numbers take less time than two of
- * hexadecimal digits.
- */
-const hashOf = (fields: readonly Sql[]) => sql`('x' || md5(concat(${join(fields)})))::bit(128)`;
-
-/**
- * The number of records, and the sums of the first and of the last 8 bytes of their hashes, as
- * signed numbers.
- */
-const SUMS = sql`
-  count(*) as records, coalesce(sum(hash::bit(64)::bigint), 0) as first_halves,
-  coalesce(sum((hash << 64)::bit(64)::bigint), 0) as last_halves`;
 
 /**
  * Runs {@link digestsQuery}.
  *
  * @returns what `/responses/digests` returns: `forms` is the digest of the form data, and `digests`
- * ascend, without intervals that have
- *   no responses; undefined if there is no such survey
+ * ascend, without intervals that have no responses; undefined if there is no such survey
  * @throws DatabaseError `too-large` if there are too many intervals
  */
 export async function computeDigests(
@@ -107,13 +113,15 @@ export async function computeDigests(
   interval: Interval,
 ) {
   if (survey.name.includes('\0')) return undefined; // Postgres rejects text with NUL
+
   const userid = await findParticipants(db, survey, undefined, filters.userid);
   const query = digestsQuery(survey, { ...filters, userid }, interval);
-  const options = { maxBytes: MAX_BYTES, retry: 'scan', keep: true } as const;
+  const options = { maxBytes: MAX_DIGESTS_BYTES, retry: 'scan', keep: true } as const;
   const [[versions, first, last, intervals, lines]] = (await db.rows(query, options)) as [string[]];
   if (versions === '0') return undefined;
   if (Number(intervals) > MAX_INTERVALS)
     throw new DatabaseError('too-large', 'more intervals than are returned at once');
+
   const digests = (lines ?? '')
     .split('\n')
     .filter(Boolean)
@@ -121,6 +129,7 @@ export async function computeDigests(
       const [start = '', records, ...sums] = line.split(' ');
       return { start, responses: Number(records), digest: digestOf(sums) };
     });
+
   return { version: 1, interval, forms: digestOf([first, last]), digests };
 }
 

@@ -26,26 +26,30 @@ export const isNeon = (host: string) => /\.neon\.tech$/i.test(host);
  *
  * @returns where SQL is sent: undefined for Neon's endpoint, which the driver derives from the URL;
  * and headers besides the driver's
- * @throws DatabaseError `not-configured`, whose message has no secret. (The driver's quotes
- * DATABASE_URL.)
+ * @throws DatabaseError `not-configured`; its message has no secret, unlike the driver's, which
+ * quotes DATABASE_URL
  */
-export function endpointOf({ DATABASE_URL, SQL_ENDPOINT, SQL_ENDPOINT_HEADERS }: DatabaseEnv) {
-  if (
-    !DATABASE_URL ||
-    !/^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(DATABASE_URL) ||
-    !URL.canParse(DATABASE_URL)
-  )
+export function endpointOf({
+  DATABASE_URL = '',
+  SQL_ENDPOINT,
+  SQL_ENDPOINT_HEADERS,
+}: Partial<DatabaseEnv>) {
+  const isComplete = /^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(DATABASE_URL);
+  if (!isComplete || !URL.canParse(DATABASE_URL))
     throw notConfigured(
       'DATABASE_URL is missing, or lacks a user, password, host or database. Locally, use "npm run dev", which has a database',
     );
+
   if (!SQL_ENDPOINT && !isNeon(new URL(DATABASE_URL).hostname))
     throw notConfigured(
       'DATABASE_URL names a host that is not Neon’s: SQL_ENDPOINT must be the URL of its gateway',
     );
+
   if (SQL_ENDPOINT && !isSafe(URL.parse(SQL_ENDPOINT)))
     throw notConfigured(
       'SQL_ENDPOINT must be an https: URL without user and password (http: only on loopback)',
     );
+
   return {
     databaseUrl: DATABASE_URL,
     endpoint: SQL_ENDPOINT,
@@ -65,7 +69,7 @@ function headersOf(json: string): Record<string, string> {
     if (Object.values(headers).every((value) => typeof value === 'string'))
       return Object.fromEntries(new Headers(headers));
   } catch {
-    // refused as well; the error would quote it
+    // an error of JSON.parse or Headers would quote the setting
   }
   throw notConfigured(
     'SQL_ENDPOINT_HEADERS must be a JSON object of headers, such as {"Authorization":"Bearer …"}',

@@ -24,8 +24,8 @@ interface LeftOut {
    * rules.
    */
   readonly ctes: readonly Sql[];
-  /** The conditions that a response's participant is kept. */
-  readonly isKept: readonly Sql[];
+  /** The conditions on responses that their participants are not left out. */
+  readonly conditions: readonly Sql[];
   /** How many participants are left out. */
   readonly count: Sql;
   /**
@@ -35,83 +35,92 @@ interface LeftOut {
   readonly byRule: Sql;
 }
 
-/**
- * How a rule is checked: what a response can have that breaks it, or, if a question is required,
- * keeps it; or else a form.
- */
-interface Flag extends Rule {
-  readonly ofResponse?: Sql;
-  readonly ofForm?: Sql;
+/** A rule in SQL. It leaves out a participant if any response violates it, or if all do. */
+interface Check extends Rule {
+  readonly aggregate: Sql;
+  /** Whether a response violates the rule. */
+  readonly violation: Sql;
 }
+
+const ANY = raw('bool_or');
+const ALL = raw('bool_and');
 
 /** How many participants are listed for a rule. */
 const MAX_LISTED = 100;
 
+const check = (rule: Rule['rule'], name: string | null, aggregate: Sql, violation: Sql): Check => ({
+  rule,
+  name,
+  aggregate,
+  violation,
+});
+
 /**
- * Finds those participants with a scan of the whole selection, first by form version, in the order
- * of an index: to sort the responses would write their metadata to disk.
+ * Finds those participants with a scan of the whole selection. It groups the responses first by
+ * form version and participant, which is the order of an index: to sort them otherwise, Postgres
+ * would write their metadata to disk.
  */
 export function leftOut(
   selection: Selection,
   { repeats, require_metadata: keys = [], require_question: questions = [] }: LeftOutOptions,
 ): LeftOut {
-  const attempts: Flag = {
-    rule: 'repeats',
-    name: null,
-    ofForm: sql`min(first_flow) < max(last_flow)`,
-  };
-  const lacks = (name: string): Flag => ({
-    rule: 'require_metadata',
-    name,
-    ofResponse: lacksKey(name),
-  });
-  const asks = (name: string): Flag => ({
-    rule: 'require_question',
-    name,
-    ofResponse: sql`question_ref = ${name}`,
-  });
   const rules = [
-    ...(repeats === 'drop' ? [attempts] : []),
-    ...keys.map(lacks),
-    ...questions.map(asks),
+    // no single response violates it: attempts are compared by form
+    ...(repeats === 'drop' ? [check('repeats', null, ANY, sql`false`)] : []),
+    ...keys.map((name) => check('require_metadata', name, ANY, lacksKey(name))),
+    ...questions.map((name) => check('require_question', name, ALL, sql`question_ref <> ${name}`)),
   ];
-  if (rules.length === 0) return { rules, ctes: [], isKept: [], count: sql`0`, byRule: sql`null` };
-  const each = (of: (rule: Flag, flag: Sql) => Sql) =>
+  if (rules.length === 0)
+    return { rules, ctes: [], conditions: [], count: sql`0`, byRule: sql`null` };
+
+  const responses = relationOf(selection).all(filterConditions(selection));
+  const list = (of: (rule: Check, flag: Sql) => Sql) =>
     join(rules.map((rule, i) => of(rule, raw(`flag_${i}`))));
+  const ofVersion = list(
+    ({ aggregate, violation }, flag) => sql`${aggregate}(${violation}) as ${flag}`,
+  );
+  const ofForm = list(({ rule, aggregate }, flag) =>
+    rule === 'repeats'
+      ? sql`min(first_flow) < max(last_flow) as ${flag}`
+      : sql`${aggregate}(${flag}) as ${flag}`,
+  );
+  const ofParticipant = list(({ aggregate }, flag) => sql`${aggregate}(${flag})`);
   const cte = sql`
     left_out as materialized (
-      select userid, broken
+      select userid, violations
       from (
-        select userid, array[${each(({ rule }, flag) => sql`${rule === 'require_question' ? sql`not ` : sql``}bool_or(${flag})`)}] as broken
+        select userid, array[${ofParticipant}] as violations
         from (
-          select userid, ${each(({ ofForm }, flag) => sql`${ofForm ?? sql`bool_or(${flag})`} as ${flag}`)}
+          select userid, ${ofForm}
           from (
-            select surveyid, userid, min(flowid) as first_flow, max(flowid) as last_flow,
-              ${each(({ ofResponse = sql`false` }, flag) => sql`bool_or(${ofResponse}) as ${flag}`)}
-            from ${relationOf(selection).all(filterConditions(selection))}
+            select surveyid, userid, min(flowid) as first_flow, max(flowid) as last_flow, ${ofVersion}
+            from ${responses}
             group by surveyid, userid
           ) version join form on form.id = surveyid
           group by userid, form.shortcode
         ) form
         group by userid
       ) participant
-      where true = any (broken)
+      where true = any (violations)
     )`;
+
   return {
     rules,
     ctes: [cte],
-    // Of an array, Postgres never expects a single element, for which it would compare each
-    // response with all.
-    isKept: [
-      sql`not exists (select from unnest(array(select userid from left_out)) one (id) where one.id = responses.userid)`,
+    // Postgres expects several elements in an array, and hashes them. If it expected a single row
+    // of `left_out`, it would compare each response with all of its rows.
+    conditions: [
+      sql`not exists (
+        select from unnest(array(select userid from left_out)) one (id) where one.id = responses.userid
+      )`,
     ],
     count: sql`(select count(*) from left_out)`,
     byRule: sql`(
       select json_agg(json_build_array(i, participants, userids[1:${raw(String(MAX_LISTED))}]))
       from (
         select i, count(*) as participants, array_agg(userid order by userid) as userids
-        from left_out, unnest(broken) with ordinality rule (is_broken, i)
-        where is_broken
+        from left_out, unnest(violations) with ordinality rule (is_violated, i)
+        where is_violated
         group by i
       ) rule
     )`,

@@ -5,10 +5,10 @@ import { DatabaseError } from './errors.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, type Sql, raw, sql } from './sql.ts';
 
-/** The most that a wide table has. */
+/** The most questions that a wide table has. */
 export const MAX_QUESTIONS = 5000;
-/** The largest result with their names, which memory holds. */
-const MAX_BYTES = 2 * 1024 * 1024;
+/** The largest result with the names of questions, which memory holds. */
+const MAX_NAMES_BYTES = 2 * 1024 * 1024;
 
 /** A question of a form, in all its versions. */
 export interface Question {
@@ -22,81 +22,91 @@ export interface Question {
 export type ColumnsBy = 'form_question' | 'question';
 
 /**
- * SQL for those of `form` (see relation.ts). The versions of a form share a position, that of the
- * first to be created.
+ * A common table expression, on `form` (see relation.ts): `form_position`, the form versions with
+ * the positions of their forms. The versions of a form share that of the first to be created.
  */
-export const FORM_POSITIONS = sql`
+export const FORM_POSITION = sql`
+    form_position as materialized (
       select id, shortcode, min(position) over (partition by shortcode) as position
-      from (select *, row_number() over (order by created, id) as position from form) version`;
+      from (select *, row_number() over (order by created, id) as position from form) version
+    )`;
+
+/**
+ * A common table expression, on {@link FORM_POSITION}: `question`, the questions of `rows`, with
+ * the smallest index of each.
+ */
+export const questionCte = (rows: Sql): Sql => sql`
+    question as materialized (
+      select position, shortcode, question_ref, min(idx) as idx
+      from (
+        select surveyid, question_ref, min(question_idx) as idx
+        from ${rows}
+        group by surveyid, question_ref
+      ) version join form_position on form_position.id = version.surveyid
+      group by position, shortcode, question_ref
+    )`;
 
 const IS_RESERVED = raw(
   `name in ('${RESERVED_NAMES.join("', '")}') or name ~ '^(${RESERVED_PREFIXES.join('|')})[.]'`,
 );
 
 /**
- * A common table expression, on `form`: `question`, those of `rows`, with the order of their
- * columns. Forms are ordered by the creation of their first version, a form's questions by their
- * smallest `question_idx`, then by name.
- */
-export const questionCte = (rows: Sql): Sql => sql`
-    question as materialized (
-      select form.position, form.shortcode, question_ref, min(idx) as idx
-      from (
-        select surveyid, question_ref, min(question_idx) as idx
-        from ${rows}
-        group by surveyid, question_ref
-      ) version join (${FORM_POSITIONS}
-      ) form on form.id = version.surveyid
-      group by form.position, form.shortcode, question_ref
-    )`;
-/** The order of the columns of `question`. */
-const COLUMN_ORDER = raw('position, idx, question_ref collate "C"');
-
-/**
- * Common table expressions for the names of questions' columns, which all differ:
- * `question_column`, the rows of `question` with the `name` and the place `n` of their columns.
+ * Common table expressions that name the columns of questions: `question_column`, the rows of
+ * `question` with the `column_name` and `ordinal` of each, and its own `question_number`.
  * Begin the query `with recursive`.
  *
- * A name that another column can have gets `question.` in front. Then, in the order of the columns,
- * a name that an earlier one has gets `_2`, or else `_3`, and so on. Names without such numbers are
- * their root. Only within a root can names be equal, and only where two are is it necessary to give
- * them one after another.
+ * Questions are numbered by the positions of their forms, then by their smallest index, then by
+ * name. A column has the number of its first question.
  *
- * Postgres takes questions for few, and in most joins would compare each with each. A full join is
- * always hashed or merged.
+ * All names differ. A name that another column of a wide table can have gets `question.` in front.
+ * Then, in the order of the columns, a name that an earlier column has gets `_2`, or else `_3`, and
+ * so on. Two names can only become equal if they have the same root, the name without such a
+ * number. So names are assigned one after another only within a root that has equal names.
+ *
+ * Postgres underestimates the number of questions, and in most joins would compare each with each.
+ * A full join is always hashed or merged.
  *
  * @param by how questions share columns
  */
 export function columnNames(by: ColumnsBy = 'form_question'): Sql {
   const isByQuestion = by === 'question';
-  const shared = isByQuestion ? sql`question_ref` : sql`shortcode, question_ref`;
-  const name = isByQuestion ? sql`question_ref` : sql`shortcode || '.' || question_ref`;
+  const sharing = raw(isByQuestion ? 'question_ref' : 'shortcode, question_ref');
+  const name = raw(isByQuestion ? 'question_ref' : `shortcode || '.' || question_ref`);
+
   return sql`
-    based as materialized (
+    numbered as (
+      select *, ${name} as name,
+        row_number() over (order by position, idx, question_ref collate "C") as question_number
+      from question
+    ), wanting as materialized (
       select *, regexp_replace(wanted, '(_[0-9]+)+$', '') as root
       from (
-        select *, min(place) over (partition by ${shared}) as n,
+        select *, min(question_number) over (partition by ${sharing}) as ordinal,
           case when ${IS_RESERVED} then 'question.' || name else name end as wanted
-        from (select *, ${name} as name, row_number() over (order by ${COLUMN_ORDER}) as place from question) question
+        from numbered
       ) question
-    ), numbered as (
-      select root, array_agg(wanted order by n) as wanted, '{}'::text[] as names
-      from based
-      where n = place
+    ), assigned as (
+      select root, array_agg(wanted order by ordinal) as wanted, '{}'::text[] as names
+      from wanting
+      where ordinal = question_number
       group by root
       having count(distinct wanted) < count(*)
       union all
       select root, wanted, names || case when name <> all (names) then name else (
-        select name || '_' || k
-        from (select generate_series(2, cardinality(names) + 1) as k) number
-        where name || '_' || k <> all (names)
+        select name || '_' || suffix
+        from generate_series(2, cardinality(names) + 1) suffix
+        where name || '_' || suffix <> all (names)
         limit 1
       ) end
-      from (select *, wanted[cardinality(names) + 1] as name from numbered) numbered
+      from (select *, wanted[cardinality(names) + 1] as name from assigned) assigned
       where name is not null
+    ), complete as (
+      select root, names from assigned where cardinality(names) = cardinality(wanted)
     ), question_column as materialized (
-      select based.*, coalesce(names[dense_rank() over (partition by root order by n)], based.wanted) as column_name
-      from based full join (select root, names from numbered where cardinality(names) = cardinality(wanted)) done using (root)
+      select wanting.*, coalesce(
+          names[dense_rank() over (partition by root order by ordinal)], wanting.wanted
+        ) as column_name
+      from wanting full join complete using (root)
     )`;
 }
 
@@ -114,12 +124,14 @@ export function questionsQuery(
   limit: number,
 ): Query {
   const responses = relationOf(selection);
+  const question = questionCte(responses.all(filterConditions(selection)));
   const text = sql`
-    with recursive ${responses.forms}, ${questionCte(responses.all(filterConditions(selection)))}, ${columnNames(by)}
+    with recursive ${responses.forms}, ${FORM_POSITION}, ${question}, ${columnNames(by)}
     select shortcode, question_ref, column_name
     from question_column
-    order by place
+    order by question_number
     limit ${raw(String(limit))}`;
+
   return { text };
 }
 
@@ -133,9 +145,10 @@ export async function findQuestions(
   by: ColumnsBy | undefined,
 ): Promise<Question[]> {
   const query = questionsQuery(selection, by, MAX_QUESTIONS + 1);
-  const rows = await db.rows(query, { maxBytes: MAX_BYTES, retry: 'scan', keep: true });
+  const rows = await db.rows(query, { maxBytes: MAX_NAMES_BYTES, retry: 'scan', keep: true });
   if (rows.length > MAX_QUESTIONS)
     throw new DatabaseError('too-large', 'more questions than a wide table can have');
+
   return (rows as [string, string, string][]).map(([shortcode, questionRef, column]) => ({
     shortcode,
     questionRef,

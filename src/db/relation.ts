@@ -47,10 +47,12 @@ export function relationOf({
         select created from surveys where surveys.id = version.id and (${isOwn}) is true offset 0
       ) survey`
     : sql`select id, shortcode, created from surveys where ${isOwn}`;
-  // As a filter (`is true`), since Postgres can estimate the number of rows from the ids, but not
-  // from the result of a query.
+
+  // `is true` makes it a filter: Postgres then estimates the number of rows from the ids, which it
+  // cannot do from the result of a query.
   const isInForm = sql`(surveyid in (select id from form)) is true`;
   const responses = survey.limits ? limitedResponses(survey.limits) : sql`responses`;
+
   return {
     forms: sql`form as materialized (${forms})`,
     to: (form, conditions) =>
@@ -96,19 +98,22 @@ export function pseudonym(id: Sql, secret: string): Sql {
   const pad = (byte: number) => key.map((one) => one ^ byte).toHex();
   const hash = (padding: number, message: Sql) =>
     sql`sha256(decode(${pad(padding)}, 'hex') || ${message})`;
-  return sql`'p' || left(encode(${hash(0x5c, hash(0x36, sql`convert_to(${id}, 'UTF8')`))}, 'hex'), 32)`;
+  const inner = hash(0x36, sql`convert_to(${id}, 'UTF8')`);
+
+  return sql`'p' || left(encode(${hash(0x5c, inner)}, 'hex'), 32)`;
 }
 
 /**
- * The responses that a limited key sees, as it sees them. Postgres merges this subquery into a
- * query, and uses its indexes.
+ * The responses that a limited key sees, as it sees them. Postgres merges this subquery into the
+ * query around it, which can use the indexes of `responses`.
  */
 function limitedResponses(limits: KeyLimits): Sql {
   const { metadata: keys, pageid, secret } = limits;
   const visible = keys?.filter((key) => pageid !== false || key !== 'pageid');
   const members = visible?.map((key) => {
     const name = sql`${key}::text`;
-    return sql`case when metadata ? ${name} then jsonb_build_object(${name}, metadata->${name}) else '{}' end`;
+    return sql`
+      case when metadata ? ${name} then jsonb_build_object(${name}, metadata->${name}) else '{}' end`;
   });
   const object = members ? join([sql`'{}'::jsonb`, ...members], ' || ') : sql`metadata - 'pageid'`;
   const masks: Record<string, Sql | undefined> = {
@@ -119,18 +124,20 @@ function limitedResponses(limits: KeyLimits): Sql {
         : undefined,
     pageid: pageid === false ? sql`null::text` : undefined,
   };
+
   const columns = STORED_COLUMNS.map((name) =>
     masks[name] ? sql`${masks[name]} as ${raw(name)}` : raw(name),
   );
   const id = secret === undefined ? [] : [sql`userid as ${raw(participantId({ limits }))}`];
   const isVisible = questionLimits(limits);
   const where = isVisible.length > 0 ? sql` where ${and(isVisible)}` : sql``;
+
   return sql`(select ${join([...columns, ...id])} from responses${where}) responses`;
 }
 
 /**
- * The questions of a filter. One that a key does not see has a random name, so that Postgres plans
- * and walks as for one that there is not.
+ * The questions of a filter, with a random name in place of each that the key does not see:
+ * Postgres then plans and reads as for a question that does not exist.
  */
 function knownQuestions(names: readonly string[], limits: KeyLimits | null): string[] {
   const { questions, without_questions: hidden = [] } = limits ?? { v: 1 };
@@ -150,9 +157,12 @@ export const filterConditions = ({
   FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
     if (value === undefined) return [];
-    const filter: Filter = FILTERS[name];
-    const column = name === 'userid' ? participantId(survey) : filter.column;
-    const compared = raw(`${column} ${filter.operator ?? '='}`);
+
+    const { column, operator }: Filter = FILTERS[name];
+    const stored = name === 'userid' ? participantId(survey) : column;
+    const compared = raw(`${stored} ${operator ?? '='}`);
     if (typeof value === 'bigint') return sql`${compared} ${formatInstant(value)}::timestamptz`;
-    return sql`${compared} any(${name === 'question_ref' ? knownQuestions(value, survey.limits) : value})`;
+
+    const texts = name === 'question_ref' ? knownQuestions(value, survey.limits) : value;
+    return sql`${compared} any(${texts})`;
   });

@@ -25,7 +25,7 @@ export class Value {
   }
 }
 
-/** SQL with its values in place: they stand between the texts, as other SQL does. */
+/** SQL: texts, and between them values and other SQL. */
 export class Sql {
   readonly texts: readonly string[];
   readonly parts: readonly (Sql | Value)[];
@@ -36,7 +36,7 @@ export class Sql {
   }
 }
 
-/** SQL as it would be typed into psql, backslashes included. Its values become parameters. */
+/** SQL as you type it into psql, backslashes included. Its values become parameters. */
 export const sql = (
   { raw: texts }: TemplateStringsArray,
   ...parts: readonly (Sql | Value | Param)[]
@@ -62,16 +62,24 @@ export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and '
  */
 export function render(statement: Sql): { text: string; params: Param[] } {
   const numbers = new Map<Value, number>();
-  const textOf = (part: Sql | Value): string => {
-    if (part instanceof Sql)
-      return part.texts.reduce(
-        (text, next, i) => text + textOf(part.parts[i - 1] as Sql | Value) + next,
-      );
-    const number = numbers.get(part) ?? numbers.size + 1;
-    numbers.set(part, number);
-    return `$${number}`;
+  let text = '';
+
+  const write = ({ texts, parts }: Sql) => {
+    for (const [i, next] of texts.entries()) {
+      text += next;
+      const part = parts[i];
+      if (part instanceof Sql) write(part);
+      else if (part) text += `$${numberOf(part)}`;
+    }
   };
-  return { text: textOf(statement), params: [...numbers.keys()].map(({ param }) => param) };
+  const numberOf = (value: Value) => {
+    const number = numbers.get(value) ?? numbers.size + 1;
+    numbers.set(value, number);
+    return number;
+  };
+  write(statement);
+
+  return { text, params: Array.from(numbers.keys(), ({ param }) => param) };
 }
 
 /**
@@ -82,6 +90,7 @@ export function render(statement: Sql): { text: string; params: Param[] } {
  */
 export const isoTimestamp = (column: string): Sql => {
   const value = raw(column);
-  return sql`to_char(${value} at time zone 'UTC', case when date_part('microseconds', ${value})::int % 1000 = 0
-    then 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"' else 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"' end)`;
+  return sql`to_char(${value} at time zone 'UTC', case
+    when date_part('microseconds', ${value})::int % 1000 = 0 then 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+    else 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"' end)`;
 };

@@ -1,14 +1,14 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
-import { FORM_POSITIONS } from './questions.ts';
+import { FORM_POSITION } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, isoTimestamp, join, sql } from './sql.ts';
 
 export type Summary = Awaited<ReturnType<typeof summarize>>;
 
 /** The largest result, some 40,000 days, which is held in memory. */
-const MAX_BYTES = 2 * 1024 * 1024;
+const MAX_SUMMARY_BYTES = 2 * 1024 * 1024;
 
 /**
  * Counts the responses and participants of a selection, in the first row, and of each of its days,
@@ -36,44 +36,52 @@ export function summaryQuery(
   options: LeftOutOptions = {},
 ): Query {
   const responses = relationOf(selection);
-  const { ctes, isKept, count, byRule } = leftOut(selection, options);
-  const where = [
+  const leaving = leftOut(selection, options);
+  const ctes = join([responses.forms, ...leaving.ctes, FORM_POSITION]);
+  const ofForm = responses.to(sql`form_position.id`, [
     sql`(select set_config('timezone', ${timeZone}, true)) is not null`,
     ...filterConditions(selection),
-    ...isKept,
-  ];
+    ...leaving.conditions,
+  ]);
   const text = sql`
-    with ${join([responses.forms, ...ctes])}, form_position as materialized (${FORM_POSITIONS}
-    ), answered as materialized (
-      select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, position, userid, count(*) as responses,
-        min(timestamp) as first, max(timestamp) as last
+    with ${ctes}, answered as materialized (
+      select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, position, userid,
+        count(*) as responses, min(timestamp) as first, max(timestamp) as last
       from form_position, lateral (
-        select timestamp, userid from ${responses.to(sql`form_position.id`, where)} order by timestamp offset 0
+        select timestamp, userid from ${ofForm} order by timestamp offset 0
       ) response
       group by 1, 2, 3
-    ), counted as (
-      select position, sum(responses) as responses, count(*) as participants,
-        (select min(shortcode) from form_position where form_position.position = participant.position) as shortcode
-      from (select position, userid, sum(responses) as responses from answered group by position, userid) participant
+    ), form_count as (
+      select (
+          select min(shortcode) from form_position where form_position.position = participant.position
+        ) as shortcode, sum(responses) as responses, count(*) as participants, position
+      from (
+        select position, userid, sum(responses) as responses from answered group by position, userid
+      ) participant
       group by position
     )
-    select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')},
-      left_out, forms, rules
+    select to_char(day, 'YYYY-MM-DD'), responses, participants,
+      ${isoTimestamp('first')}, ${isoTimestamp('last')}, left_out, forms, rules
     from (
       select null::date as day, coalesce(sum(responses), 0) as responses,
         (select count(*) from (select from answered group by userid) participant) as participants,
-        min(first) as first, max(last) as last, ${count} as left_out,
+        min(first) as first, max(last) as last, ${leaving.count} as left_out,
         (
-          select json_agg(json_build_object('shortcode', shortcode, 'responses', responses, 'participants', participants) order by position)
-          from counted
-        )::text as forms, ${byRule}::text as rules
+          select json_agg(json_build_object(
+              'shortcode', shortcode, 'responses', responses, 'participants', participants
+            ) order by position)
+          from form_count
+        )::text as forms, ${leaving.byRule}::text as rules
       from answered
       union all
       select day, sum(responses), count(*), null, null, null, null, null
-      from (select day, userid, sum(responses) as responses from answered group by day, userid) participant
+      from (
+        select day, userid, sum(responses) as responses from answered group by day, userid
+      ) participant
       group by day
     ) counts
     order by day nulls first`;
+
   return { text };
 }
 
@@ -92,17 +100,14 @@ export async function summarize(
 ) {
   const query = summaryQuery(selection, timeZone, options);
   const [total = [], ...days] = await db.rows(query, {
-    maxBytes: MAX_BYTES,
+    maxBytes: MAX_SUMMARY_BYTES,
     retry: 'scan',
     keep: true,
   });
   const [, responses, participants, first, last, left, forms, byRules] = total;
-  const leftOutBy = JSON.parse(byRules ?? '[]') as [
-    rule: number,
-    participants: number,
-    userids: string[],
-  ][];
+  const leftOutBy = JSON.parse(byRules ?? '[]') as [number, number, string[]][];
   const { rules } = leftOut(selection, options);
+
   return {
     responses: Number(responses),
     participants: Number(participants),

@@ -8,8 +8,8 @@ import { ANSWERS, type Column, type ComputedColumn, answerCtes } from './respons
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
 
 /**
- * Whether the text of a column can have any length. Values of metadata keys are not checked: none
- * is longer than `metadata`.
+ * Whether the text of a column can have any length. The value of a metadata key need not be
+ * checked, because it is shorter than `metadata`, which is.
  */
 function hasAnyLength(column: Column): boolean {
   if (typeof column !== 'string') return Object.values<Column>(ANSWERS).includes(column);
@@ -17,18 +17,18 @@ function hasAnyLength(column: Column): boolean {
   return expression === undefined && (type === 'text' || type === 'jsonb');
 }
 
-/** A plain decimal number of at most 15 digits, which a double holds exactly. */
-const isNumber = (text: Sql) =>
-  sql`${text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$' and length(translate(${text}, '-.', '')) <= 15`;
+/** Whether `text` is a decimal number of at most 15 digits, which a double holds exactly. */
+const IS_NUMBER = sql`text ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'
+          and length(translate(text, '-.', '')) <= 15`;
 
 /**
  * Whether a response of a selection has a text of more than `most` UTF-16 code units in one of
  * these columns. A text has at least as many bytes as code units, and Postgres counts the bytes
- * without reading a stored text. A character has one or two code units, so those with two are
- * counted only if the number of characters does not settle it.
+ * without reading a stored text. A character has one or two code units, so the query counts those
+ * with two only if the number of characters does not decide.
  *
- * With `numbers`, likewise for each question of a form that has such a text, or whose texts in this
- * column are all numbers or empty.
+ * With `numbers`, returns a row for each question of a form that has such a text, or whose texts in
+ * that column are all numbers or empty.
  */
 function longTextQuery(
   selection: Selection,
@@ -41,34 +41,41 @@ function longTextQuery(
     const { sql: value, unlabelled }: ComputedColumn =
       typeof column === 'string' ? { sql: raw(column) } : column;
     const text = sql`(${unlabelled ? longLabel(limit, unlabelled) : value})::text`;
-    const single = sql`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
     return sql`
         case when octet_length(${text}) <= ${limit} or 2 * length(${text}) <= ${limit} then false
           when length(${text}) > ${limit} then true
-          else 2 * length(${text}) - ${single} > ${limit} end`;
+          else 2 * length(${text}) - length(
+              regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g')
+            ) > ${limit} end`;
   });
   const responses = relationOf(selection);
   const filters = filterConditions(selection);
-  const anyLong = sql`(${join(isLong, ' or ')})`;
-  if (!numbers)
-    return {
-      text: sql`with ${responses.forms} select exists (select from ${responses.all([...filters, anyLong])})`,
-    };
+  const hasLong = sql`(${join(isLong, ' or ')})`;
+
+  if (!numbers) {
+    const long = responses.all([...filters, hasLong]);
+    return { text: sql`with ${responses.forms} select exists (select from ${long})` };
+  }
+
+  const all = responses.all(filters);
   const text = sql`
-    with ${join([responses.forms, ...answerCtes(numbers, responses.all(filters))])}
+    with ${join([responses.forms, ...answerCtes(numbers, all)])}
     select bool_or(has_long), shortcode, question_ref
     from (
-      select surveyid, question_ref, bool_or(${anyLong}) as has_long, bool_and(text = '' or ${isNumber(sql`text`)}) as has_numbers
-      from (select *, ${numbers.sql} as text from ${responses.all(filters)}) response
+      select surveyid, question_ref, bool_or(${hasLong}) as has_long,
+        bool_and(text = '' or ${IS_NUMBER}) as has_numbers
+      from (select *, ${numbers.sql} as text from ${all}) response
       group by surveyid, question_ref
     ) version join form on id = surveyid
     group by shortcode, question_ref
     having bool_or(has_long) or bool_and(has_numbers)`;
+
   return { text };
 }
 
 /**
- * The label of a response if it can be long: the question's text has the label, and is not shorter.
+ * SQL for an answer's label, if it can be long. A label is part of the question's text, so it is
+ * looked up only in a long one.
  */
 const longLabel = (limit: Sql, otherwise: Sql) => sql`
   case when octet_length(question_text) > ${limit} and ${IS_LETTER}
@@ -76,8 +83,10 @@ const longLabel = (limit: Sql, otherwise: Sql) => sql`
     else ${otherwise} end`;
 
 /**
- * Runs {@link longTextQuery}. @returns the questions of numbers as JSON of shortcode and name;
- * undefined if a text is too long
+ * Runs {@link longTextQuery}.
+ *
+ * @returns the questions whose texts are numbers, each as the JSON of shortcode and name; undefined
+ * if a text is too long
  */
 export async function findNumbers(
   db: Database,
@@ -97,13 +106,14 @@ export async function findNumbers(
 /** Counts the records of a wide table. Scans the whole selection. */
 export function recordsQuery(selection: Selection, options: LeftOutOptions): Query {
   const responses = relationOf(selection);
-  const { ctes, isKept } = leftOut(selection, options);
+  const { ctes, conditions } = leftOut(selection, options);
+  const selected = responses.all([...filterConditions(selection), ...conditions]);
   const text = sql`
     with ${join([responses.forms, ...ctes])}
     select count(*)
     from (
       select distinct userid, parent_surveyid, parent_shortcode
-      from ${responses.all([...filterConditions(selection), ...isKept])}
+      from ${selected}
     ) record`;
   return { text };
 }
