@@ -32,8 +32,9 @@ export const generateLimitedApiKey = (): string => generate(LIMITED_PREFIX);
 
 function generate(prefix: string): string {
   const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-  const body = prefix + base62(BigInt(`0x${secret.toHex()}`), SECRET_LENGTH);
-  return body + checksumOf(body);
+  const unchecked = prefix + base62(BigInt(`0x${secret.toHex()}`), SECRET_LENGTH);
+
+  return unchecked + checksumOf(unchecked);
 }
 
 /** Whether a text has the shape of a key, whatever its checksum. */
@@ -61,12 +62,15 @@ export const apiKeyPrefix = (key: string): string => key.slice(0, key.indexOf('_
  */
 export const hashApiKey = (key: string): Promise<string> => sha256Hex(key);
 
-const checksumOf = (body: string) => base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
+const checksumOf = (text: string) => base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 
 function base62(number: bigint, length: number): string {
   let text = '';
-  for (let rest = number; text.length < length; rest /= 62n)
+  let rest = number;
+  while (text.length < length) {
     text = DIGITS.charAt(Number(rest % 62n)) + text;
+    rest /= 62n;
+  }
   return text;
 }
 

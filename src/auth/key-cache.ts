@@ -4,8 +4,8 @@ import { DatabaseError } from '../db/errors.ts';
 import { logFailure } from '../http/log.ts';
 import type { RequestStats } from '../http/request-stats.ts';
 import {
-  type Client,
   ENTRY_SECONDS,
+  type KeyStore,
   isEntry,
   readEntry,
   withTimeout,
@@ -28,13 +28,13 @@ interface Lookup {
 }
 
 /**
- * What a request has found of a key: a valid result; no KV entry; or `unclear`, an entry that is
- * not valid or a failure of KV.
+ * The state of a key's KV entry when a lookup begins. `unclear`: the entry is not valid, or KV
+ * failed.
  */
-type Found = 'valid' | 'nothing' | 'unclear';
+type EntryState = 'valid' | 'missing' | 'unclear';
 
 /** What a lookup needs from the request. */
-export interface KeyRequest extends Client {
+export interface KeyRequest extends KeyStore {
   readonly db: Database;
   /** Receives `keyCache`; it stays null if KV is not read. */
   readonly stats: Pick<RequestStats, 'keyCache'>;
@@ -53,8 +53,8 @@ const UNKNOWN_MS = 1 * MINUTE;
 /** The last use is written once in each of these periods, which are aligned to the clock. */
 const USE_PERIOD_MS = 15 * MINUTE;
 /**
- * A query with all its retries takes less. After this long, the runtime has ended the request that
- * ran the lookup.
+ * A query with all its retries takes less. A lookup that takes longer never ends, since the runtime
+ * has ended its request.
  */
 const LOOKUP_TIMEOUT_MS = 20 * SECOND;
 /** A result takes some 300 bytes. */
@@ -82,12 +82,12 @@ export class KeyCache {
     const running = this.#running(hash);
 
     const value = await readEntry(hash, request);
+    const missing = value === null ? 'missing' : 'unclear';
     const cached = this.#newest(hash, value);
-    const isFresh = cached !== undefined && isWithin(FRESH_MS, cached.checked);
-    request.stats.keyCache = cached ? (isFresh ? 'hit' : 'stale') : 'miss';
-    const lookUp = () =>
-      this.#lookUp(hash, request, cached ? 'valid' : value === null ? 'nothing' : 'unclear');
-    if (isFresh) {
+    const lookUp = () => this.#lookUp(hash, request, cached ? 'valid' : missing);
+
+    if (cached && isWithin(FRESH_MS, cached.checked)) {
+      request.stats.keyCache = 'hit';
       // a lookup also notes the use
       const isDue = usePeriodOf(cached.checked) < usePeriodOf(Date.now());
       if (isDue && !this.#running(hash))
@@ -95,6 +95,7 @@ export class KeyCache {
       return cached.key;
     }
 
+    request.stats.keyCache = cached ? 'stale' : 'miss';
     const last = this.#checks.get(hash);
     const hasArrived = last !== undefined && last !== before; // while this request read KV
     const check = hasArrived ? last : await waitFor(running ?? this.#running(hash) ?? lookUp());
@@ -103,8 +104,8 @@ export class KeyCache {
 
   /**
    * The KV entry or this isolate's own last result, whichever is newer; only the latter if KV
-   * fails, which must lock nobody out. No entry ends a refusal: one that seems newer may be older,
-   * from before the clock was set back.
+   * fails, which must lock nobody out. An entry never overrides a refusal of this isolate: if it
+   * seems newer, the clock may have been set back since it was written.
    *
    * @param value from {@link readEntry}
    * @returns a valid key of the last 24 hours
@@ -113,29 +114,31 @@ export class KeyCache {
     const entry = isEntry(value) ? { key: value, checked: value.checked } : undefined;
     // it may have been deleted because the key was revoked
     if (!entry && value !== undefined) return undefined;
+
     const last = this.#checks.get(hash);
     if (last && !last.key) return undefined;
-    const check = entry && !(last && last.checked >= entry.checked) ? entry : last;
-    return check && isValid(check) && isWithin(ENTRY_SECONDS * SECOND, check.checked)
-      ? check
-      : undefined;
+
+    const isOlder = entry && last && last.checked >= entry.checked;
+    const check = isOlder ? last : (entry ?? last);
+    if (!check || !isWithin(ENTRY_SECONDS * SECOND, check.checked)) return undefined;
+    return isValid(check) ? check : undefined;
   }
 
   #running(hash: string): Promise<Check> | undefined {
     const lookup = this.#lookups.get(hash);
-    // The time of a request stands still while it computes, so that of another may be a little
-    // ahead.
-    return lookup && Math.abs(Date.now() - lookup.began) < LOOKUP_TIMEOUT_MS
-      ? lookup.check
-      : undefined;
+    if (!lookup) return undefined;
+
+    // A request's clock stands still while it computes, so that of another may be a little ahead.
+    const hasTime = Math.abs(Date.now() - lookup.began) < LOOKUP_TIMEOUT_MS;
+    return hasTime ? lookup.check : undefined;
   }
 
   /** Queries the database for a key, for this request and all that wait for the same key. */
-  #lookUp(hash: string, request: KeyRequest, found: Found): Promise<Check> {
-    const lookup = { check: query(hash, request, found), began: Date.now() };
+  #lookUp(hash: string, request: KeyRequest, entry: EntryState): Promise<Check> {
+    const lookup = { check: query(hash, request, entry), began: Date.now() };
     this.#lookups.set(hash, lookup);
     // others may wait when this request's client has left
-    request.defer(this.#store(hash, lookup, request, found));
+    request.defer(this.#store(hash, lookup, request, entry));
     return lookup.check;
   }
 
@@ -143,15 +146,22 @@ export class KeyCache {
    * Remembers the result of a lookup, and writes a valid key to KV. If KV had an entry, it must
    * still have one: otherwise the key may have been revoked meanwhile.
    */
-  async #store(hash: string, lookup: Lookup, request: KeyRequest, found: Found): Promise<void> {
+  async #store(
+    hash: string,
+    lookup: Lookup,
+    request: KeyRequest,
+    entry: EntryState,
+  ): Promise<void> {
     try {
       const { key, checked } = await lookup.check;
       if (this.#lookups.get(hash) !== lookup) return; // it took so long that another lookup began
+
       this.#remember(hash, { key, checked });
       // requests that find the entry deleted must not use this result
-      if (found !== 'nothing') this.#lookups.delete(hash);
-      if (key && (found === 'nothing' || (await readEntry(hash, request))))
-        await writeEntry(hash, key, checked, request);
+      if (entry !== 'missing') this.#lookups.delete(hash);
+
+      const mayWrite = key && (entry === 'missing' || (await readEntry(hash, request)));
+      if (mayWrite) await writeEntry(hash, key, checked, request);
     } catch {
       // All that wait for the lookup receive its error.
     } finally {
@@ -162,13 +172,15 @@ export class KeyCache {
   #remember(hash: string, check: Check): void {
     this.#checks.delete(hash); // so that it becomes the newest
     this.#checks.set(hash, check);
+
     const [oldest] = this.#checks.keys();
     if (this.#checks.size > MAX_CHECKS && oldest !== undefined) this.#checks.delete(oldest);
   }
 }
 
-async function query(hash: string, request: KeyRequest, found: Found): Promise<Check> {
-  if (found !== 'valid') await request.countFailure();
+async function query(hash: string, request: KeyRequest, entry: EntryState): Promise<Check> {
+  if (entry !== 'valid') await request.countFailure();
+
   const checked = Date.now();
   const key = await findApiKey(request.db, hash);
   if (key) request.defer(noteUse(key, checked, request));
@@ -178,6 +190,7 @@ async function query(hash: string, request: KeyRequest, found: Found): Promise<C
 /** @throws DatabaseError if the lookup fails or never ends */
 function waitFor(check: Promise<Check>): Promise<Check> {
   const message = `no result of the key lookup within ${LOOKUP_TIMEOUT_MS} ms`;
+
   return withTimeout(check, LOOKUP_TIMEOUT_MS, () => new DatabaseError('transient', message));
 }
 
@@ -188,6 +201,7 @@ async function noteUse(
 ): Promise<void> {
   const period = usePeriodOf(at);
   if (lastUsed !== null && lastUsed >= period) return;
+
   await noteApiKeyUse(request.db, keyId, at, period).catch((error: unknown) =>
     log('key use not noted', error, request),
   );

@@ -18,8 +18,8 @@ export interface KeyNamespace {
   put(hash: string, value: string, options: { expirationTtl: number }): Promise<void>;
 }
 
-/** The request that reads or writes. */
-export interface Client {
+/** Where entries are stored, and the request that reads or writes them. */
+export interface KeyStore {
   readonly kv: KeyNamespace;
   readonly requestId: string;
 }
@@ -34,8 +34,8 @@ const COPY_SECONDS = 30;
 const TIMEOUT_MS = 1_000;
 
 /** @returns the value, for {@link isEntry}; null if there is none; undefined if KV failed */
-export function readEntry(hash: string, client: Client): Promise<unknown> {
-  return orLog(client, () => client.kv.get(hash, { type: 'json', cacheTtl: COPY_SECONDS }));
+export function readEntry(hash: string, store: KeyStore): Promise<unknown> {
+  return orLog(store, () => store.kv.get(hash, { type: 'json', cacheTtl: COPY_SECONDS }));
 }
 
 /** Writes an entry, or logs that KV failed. */
@@ -43,16 +43,14 @@ export async function writeEntry(
   hash: string,
   key: StoredApiKey,
   checked: number,
-  client: Client,
+  store: KeyStore,
 ): Promise<void> {
   const { keyId, accountId, email, expires, limits } = key;
   const entry: KeyEntry = { v: 3, keyId, accountId, email, expires, limits, checked };
-  const seconds =
-    expires === null
-      ? ENTRY_SECONDS
-      : Math.min(ENTRY_SECONDS, Math.ceil((expires - checked) / 1_000));
-  const expirationTtl = Math.max(MIN_ENTRY_SECONDS, seconds);
-  await orLog(client, () => client.kv.put(hash, JSON.stringify(entry), { expirationTtl }));
+  const remaining = expires === null ? Infinity : Math.ceil((expires - checked) / 1_000);
+  const expirationTtl = Math.max(MIN_ENTRY_SECONDS, Math.min(ENTRY_SECONDS, remaining));
+
+  await orLog(store, () => store.kv.put(hash, JSON.stringify(entry), { expirationTtl }));
 }
 
 /**
@@ -60,26 +58,24 @@ export async function writeEntry(
  * account without surveys, or a key without limits, and one with another field could limit the key.
  */
 export function isEntry(value: unknown): value is KeyEntry {
-  const { v, keyId, accountId, email, expires, limits, checked, ...unknown } = (value ??
-    {}) as Partial<Record<keyof KeyEntry, unknown>>;
+  const members = (value ?? {}) as Partial<Record<keyof KeyEntry, unknown>>;
+  const { v, keyId, accountId, email, expires, limits, checked, ...unknown } = members;
   const areTexts = [keyId, accountId, email].every((text) => typeof text === 'string');
   const areNumbers =
     (expires === null || typeof expires === 'number') && typeof checked === 'number';
   const areLimits = limits === null || parseKeyLimits(limits) !== undefined;
+
   return v === 3 && areTexts && areNumbers && areLimits && Object.keys(unknown).length === 0;
 }
 
-/** A failure of KV must lock nobody out. */
+/** Runs an operation of KV. Logs its failure, which must lock nobody out. */
 async function orLog<T>(
-  { requestId }: Client,
+  { requestId }: KeyStore,
   operation: () => Promise<T>,
 ): Promise<T | undefined> {
+  const timeout = () => new Error(`no response within ${TIMEOUT_MS} ms`);
   try {
-    return await withTimeout(
-      operation(),
-      TIMEOUT_MS,
-      () => new Error(`no response within ${TIMEOUT_MS} ms`),
-    );
+    return await withTimeout(operation(), TIMEOUT_MS, timeout);
   } catch (error) {
     logFailure('key cache failed', { requestId, error: String(error) });
     return undefined;
@@ -94,5 +90,6 @@ async function orLog<T>(
 export async function withTimeout<T>(work: Promise<T>, ms: number, error: () => Error): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(error()), ms);
+
   return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

@@ -16,11 +16,11 @@ export interface KeyLimits {
   readonly without_questions?: readonly string[];
   /** Only these keys of the metadata. */
   readonly metadata?: readonly string[];
-  /** No page id, nor that of the metadata. */
+  /** Hides the page id, and the key `pageid` of the metadata. */
   readonly pageid?: false;
   /**
-   * Pseudonyms in place of the participants' ids, made with this key: 32 bytes, lower-case
-   * hexadecimal.
+   * The key from which pseudonyms of participants are made, to be shown in place of their ids: 32
+   * bytes, lower-case hexadecimal.
    */
   readonly secret?: string;
 }
@@ -28,7 +28,7 @@ export interface KeyLimits {
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every((text) => typeof text === 'string');
 
-/** What each member takes, in the order in which they are written. */
+/** The checks of the members, in the order in which members are written. */
 const MEMBERS = {
   v: (value) => value === 1,
   surveys: isTexts,
@@ -42,28 +42,31 @@ const MEMBERS = {
 const NAMES = Object.keys(MEMBERS) as (keyof KeyLimits)[];
 
 /**
- * Reads what a key's limits are stored as. Everything that it does not know could be a limit, so it
- * refuses that.
+ * Reads the stored limits of a key. Refuses members that it does not know, since each could be a
+ * limit.
  *
  * @returns the limits, with their members in order; undefined if they have another version, member
  * or type
  */
 export function parseKeyLimits(value: unknown): KeyLimits | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+
   const given = value as Record<string, unknown>;
   const areKnown = Object.keys(given).every((name) => NAMES.includes(name as keyof KeyLimits));
   const names = NAMES.filter((name) => name === 'v' || Object.hasOwn(given, name));
   if (!areKnown || !names.every((name) => MEMBERS[name](given[name]))) return undefined;
+
   return Object.fromEntries(names.map((name) => [name, given[name]])) as unknown as KeyLimits;
 }
 
 /**
- * Limits as the holder of the key may know them: with the number of hidden questions, not their
- * names, and in place of the secret the start of its hash, by which to tell whether two keys have
- * the same pseudonyms.
+ * Describes limits to the holder of the key: with the number of hidden questions instead of their
+ * names, and the start of the secret's hash instead of the secret. Keys with the same hash have the
+ * same pseudonyms.
  */
 export async function describeKeyLimits(limits: KeyLimits): Promise<object> {
   const { secret, without_questions: hidden } = limits;
   const pseudonyms = secret && (await sha256Hex(Uint8Array.fromHex(secret))).slice(0, 8);
+
   return { ...limits, without_questions: hidden?.length, secret: undefined, pseudonyms };
 }

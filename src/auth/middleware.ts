@@ -26,25 +26,20 @@ const CHECK_MS = 10_000;
  * 1,000 times. https://developers.cloudflare.com/kv/platform/limits/
  */
 const MAX_KV_CHECKS = 900;
-/**
- * Finds the account of a request's key. Undefined as well if the key has limits and its prefix does
- * not tell, or the reverse.
- */
-type FindKey = (
-  counted: Pick<KeyRequest, 'stats' | 'countFailure'>,
-) => Promise<StoredApiKey | undefined>;
+
+/** What is counted of a lookup. */
+type Counted = Pick<KeyRequest, 'stats' | 'countFailure'>;
+/** Finds the account of a request's key. */
+type FindKey = (counted: Counted) => Promise<StoredApiKey | undefined>;
 
 /** These checks do not count as requests. */
-const NOT_COUNTED: Parameters<FindKey>[0] = {
-  stats: { keyCache: null },
-  countFailure: async () => {},
-};
+const notCounted: Counted = { stats: { keyCache: null }, countFailure: async () => {} };
 
 /**
  * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the
- * account it belongs to. The check is repeated until the request ends, also while it waits for the
- * database or its client. Once the key is refused, the request's work is aborted with
- * {@link revokedKey}.
+ * account it belongs to. Repeats the check until the request ends, even while it waits for the
+ * database or its client, and aborts the request's work with {@link revokedKey} once the key is
+ * refused.
  *
  * @throws ApiError 401, the same for every reason
  * @throws ApiError 429 if the account has reached its limit, or the address its limit for keys that
@@ -55,37 +50,44 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
   return async function authenticateByApiKey(c, next) {
     const { db, requestAbort, requestId, stats } = c.var;
     const token = tokenIn(c.req.header('Authorization') ?? '');
-    const hash = isWellFormedApiKey(token) ? await hashApiKey(token) : undefined;
+    const hash = isWellFormedApiKey(token) ? await hashApiKey(token) : '';
     const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-    const ifAsIssued = (key: StoredApiKey | undefined) =>
-      key && (key.limits !== null) === isLimitedApiKey(token) ? key : undefined;
-    const findKey: FindKey = async (counted) =>
-      hash === undefined
-        ? undefined
-        : ifAsIssued(
-            await cache.find(hash, { kv: c.env.API_KEYS, db, requestId, defer, ...counted }),
-          );
+    const request = { kv: c.env.API_KEYS, db, requestId, defer };
+
+    const findKey: FindKey = async (counted) => {
+      if (hash === '') return undefined;
+      return ifAsIssued(token, await cache.find(hash, { ...request, ...counted }));
+    };
     await stats.auth.time(() => authenticateRequest(c, findKey));
+
     let checks = 0;
+    const findAgain = async () => {
+      checks++;
+      if (checks <= MAX_KV_CHECKS) return findKey(notCounted);
+      return ifAsIssued(token, await findApiKey(db, hash));
+    };
     const check = async () => {
       try {
-        const isCached = checks++ < MAX_KV_CHECKS;
-        const key = await (isCached
-          ? findKey(NOT_COUNTED)
-          : findApiKey(db, hash ?? '').then(ifAsIssued));
-        if (!key) throw revokedKey();
+        if (!(await findAgain())) throw revokedKey();
       } catch (error) {
         // an outage of the database ends no request
         if (!(error instanceof DatabaseError)) requestAbort.abort(error);
       }
     };
     const timer = setInterval(() => void check(), CHECK_MS);
+
     try {
       await next();
     } finally {
       void Promise.resolve(stats.transfer).finally(() => clearInterval(timer));
     }
   };
+}
+
+/** A stored key, unless it has limits that its prefix does not tell, or the reverse. */
+function ifAsIssued(token: string, key: StoredApiKey | undefined): StoredApiKey | undefined {
+  const isLimited = key?.limits !== null;
+  return isLimited === isLimitedApiKey(token) ? key : undefined;
 }
 
 /**
@@ -96,6 +98,7 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
 function tokenIn(authorization: string): string {
   const [, scheme = '', credentials = ''] = CREDENTIALS.exec(authorization) ?? [];
   if (scheme.toLowerCase() !== 'basic') return credentials;
+
   try {
     const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(atob(credentials)) ?? [];
     return hasKeyShape(password) ? password : user;
@@ -116,6 +119,7 @@ async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promis
     await countFailure();
     throw invalidToken(c.req.header('Authorization') !== undefined);
   }
+
   const { accountId, keyId, email, expires, limits } = key;
   const countedAs = limits ? `${accountId} limited` : accountId;
   c.set('account', { id: accountId, countedAs, email, expires, keyId, limits });

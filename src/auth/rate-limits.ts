@@ -26,6 +26,7 @@ export async function enforceLimit(
     logFailure('rate limiter failed', { requestId, error: String(cause) });
     return { success: true };
   });
+
   if (!success) throw error();
 }
 
@@ -37,6 +38,8 @@ export function addressOf(headers: Headers): string {
   const address = headers.get('CF-Connecting-IP') ?? 'unknown';
   const ipv4 = /^(?:::ffff:)?(\d[\d.]+)$/i.exec(address)?.[1];
   // Brackets in a URL hold an IPv6 address, and nothing else.
-  if (ipv4 || !URL.canParse(`http://[${address}]`)) return ipv4 ?? address;
+  const isIPv6 = URL.canParse(`http://[${address}]`);
+  if (ipv4 || !isIPv6) return ipv4 ?? address;
+
   return `${expandIPv6(address.toLowerCase()).slice(0, 19)}::/64`;
 }
