@@ -83,6 +83,7 @@ export function createApp(): Hono<AppEnv> {
     const { account, signal, stats } = c.var;
     const lease = new RequestLease(account.countedAs);
     c.set('lease', lease);
+
     try {
       await lease.acquire(memory, REQUEST_BYTES, signal);
       await next();

@@ -97,9 +97,10 @@ export class KeyCache {
 
     request.stats.keyCache = cached ? 'stale' : 'miss';
     const last = this.#checks.get(hash);
-    const hasArrived = last !== undefined && last !== before; // while this request read KV
-    const check = hasArrived ? last : await waitFor(running ?? this.#running(hash) ?? lookUp());
-    return isValid(check) ? check.key : undefined;
+    if (last && last !== before) return keyOf(last); // the result arrived meanwhile
+
+    const lookup = running ?? this.#running(hash) ?? lookUp();
+    return keyOf(await withTimeout(lookup, LOOKUP_TIMEOUT_MS, lookupTimeout));
   }
 
   /**
@@ -187,12 +188,8 @@ async function query(hash: string, request: KeyRequest, entry: EntryState): Prom
   return { key, checked };
 }
 
-/** @throws DatabaseError if the lookup fails or never ends */
-function waitFor(check: Promise<Check>): Promise<Check> {
-  const message = `no result of the key lookup within ${LOOKUP_TIMEOUT_MS} ms`;
-
-  return withTimeout(check, LOOKUP_TIMEOUT_MS, () => new DatabaseError('transient', message));
-}
+const lookupTimeout = () =>
+  new DatabaseError('transient', `no result of the key lookup within ${LOOKUP_TIMEOUT_MS} ms`);
 
 async function noteUse(
   { keyId, lastUsed }: FoundApiKey,
@@ -216,6 +213,7 @@ const usePeriodOf = (time: number) => time - (time % USE_PERIOD_MS);
 
 const isValid = (check: Check): check is ValidCheck =>
   check.key !== undefined && (check.key.expires === null || check.key.expires > Date.now());
+const keyOf = (check: Check) => (isValid(check) ? check.key : undefined);
 
 /**
  * Whether a time is in the last `ms` milliseconds. One in the future is not: it was taken before

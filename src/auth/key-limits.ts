@@ -29,7 +29,7 @@ const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every((text) => typeof text === 'string');
 
 /** The checks of the members, in the order in which members are written. */
-const MEMBERS = {
+const CHECKS = Object.entries({
   v: (value) => value === 1,
   surveys: isTexts,
   shortcodes: isTexts,
@@ -38,8 +38,7 @@ const MEMBERS = {
   metadata: isTexts,
   pageid: (value) => value === false,
   secret: (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
-} satisfies Record<keyof KeyLimits, (value: unknown) => boolean>;
-const NAMES = Object.keys(MEMBERS) as (keyof KeyLimits)[];
+} satisfies Record<keyof KeyLimits, (value: unknown) => boolean>);
 
 /**
  * Reads the stored limits of a key. Refuses members that it does not know, since each could be a
@@ -51,12 +50,14 @@ const NAMES = Object.keys(MEMBERS) as (keyof KeyLimits)[];
 export function parseKeyLimits(value: unknown): KeyLimits | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
 
-  const given = value as Record<string, unknown>;
-  const areKnown = Object.keys(given).every((name) => NAMES.includes(name as keyof KeyLimits));
-  const names = NAMES.filter((name) => name === 'v' || Object.hasOwn(given, name));
-  if (!areKnown || !names.every((name) => MEMBERS[name](given[name]))) return undefined;
+  const given = new Map<string, unknown>(Object.entries(value));
+  const members = CHECKS.filter(([name]) => given.has(name));
+  const areValid = members.every(([name, isValid]) => isValid(given.get(name)));
+  if (!given.has('v') || !areValid || members.length < given.size) return undefined;
 
-  return Object.fromEntries(names.map((name) => [name, given[name]])) as unknown as KeyLimits;
+  return Object.fromEntries(
+    members.map(([name]) => [name, given.get(name)]),
+  ) as unknown as KeyLimits;
 }
 
 /**

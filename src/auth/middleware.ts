@@ -61,14 +61,14 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
     await stats.auth.time(() => authenticateRequest(c, findKey));
 
     let checks = 0;
-    const findAgain = async () => {
-      checks++;
-      if (checks <= MAX_KV_CHECKS) return findKey(notCounted);
-      return ifAsIssued(token, await findApiKey(db, hash));
-    };
     const check = async () => {
+      checks++;
       try {
-        if (!(await findAgain())) throw revokedKey();
+        const key =
+          checks > MAX_KV_CHECKS
+            ? ifAsIssued(token, await findApiKey(db, hash))
+            : await findKey(notCounted);
+        if (!key) throw revokedKey();
       } catch (error) {
         // an outage of the database ends no request
         if (!(error instanceof DatabaseError)) requestAbort.abort(error);
@@ -86,8 +86,8 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
 
 /** A stored key, unless it has limits that its prefix does not tell, or the reverse. */
 function ifAsIssued(token: string, key: StoredApiKey | undefined): StoredApiKey | undefined {
-  const isLimited = key?.limits !== null;
-  return isLimited === isLimitedApiKey(token) ? key : undefined;
+  if (!key) return undefined;
+  return (key.limits !== null) === isLimitedApiKey(token) ? key : undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   type ColumnsBy,
   FORM_POSITION,
   MAX_QUESTIONS,
+  RECORD,
   columnNames,
   questionCte,
 } from './questions.ts';
@@ -31,7 +32,7 @@ const nothing = raw('');
 
 /** The attempt of a record's first response to each form. */
 const firstFlow = sql`, first_value(flowid) over (
-          partition by userid, parent_surveyid, parent_shortcode, shortcode
+          partition by ${RECORD}, shortcode
           order by timestamp, question_ref, surveyid
         ) as first_flow`;
 const isOfFirstFlow = sql` and (flowid = first_flow) is not false`;
@@ -62,23 +63,21 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
   const isFirst = repeats === 'first';
   const text = sql`
     with recursive ${ctes}, selected as materialized (
-      select userid, parent_surveyid, parent_shortcode, surveyid, flowid, question_ref, question_idx,
-        timestamp, ${answer.sql} as value
+      select ${RECORD}, surveyid, flowid, question_ref, question_idx, timestamp, ${answer.sql} as value
       from ${all}
     ), ${questionCte(sql`selected`)}, ${columnNames(columns)}, asked as materialized (
       select shortcode, question_ref, column_name, ordinal, question_number
       from question_column
       ${requested}
     ), cell as materialized (
-      select distinct on (userid, parent_surveyid, parent_shortcode, ordinal)
-        userid, parent_surveyid, parent_shortcode, ordinal, value
+      select distinct on (${RECORD}, ordinal) ${RECORD}, ordinal, value
       from (
         select responses.*, form.shortcode${isFirst ? firstFlow : nothing}
         from selected responses join form on form.id = surveyid
         where ${and([sql`true`, ...leaving.conditions])}
       ) response full join asked using (shortcode, question_ref)
       where num_nonnulls(userid) = 1${isFirst ? isOfFirstFlow : nothing}
-      order by userid, parent_surveyid, parent_shortcode, ordinal, timestamp desc, surveyid desc
+      order by ${RECORD}, ordinal, timestamp desc, surveyid desc
     ), counted as (
       select ordinal, value, count(*) as records,
         row_number() over (
@@ -118,7 +117,7 @@ const csv = sql`
 const json = (leftOutCount: Sql) => sql`
     select (
         select count(*)
-        from (select distinct userid, parent_surveyid, parent_shortcode from cell) record
+        from (select distinct ${RECORD} from cell) record
       ), ${leftOutCount}, '[' || coalesce(string_agg(question, ',' order by ordinal), '') || ']'
     from (
       select ordinal, concat(

@@ -43,10 +43,7 @@ const choicesOf = (text: Sql) => sql`
 
 /** SQL for the choices of a question's text as a JSON array of objects; null if it has none. */
 export const choicesJson = (text: Sql) => sql`(
-  select '[' || string_agg(
-      '{"value":"' || value || '","label":' || to_json(label) || '}', ',' order by value
-    ) || ']'
-  from (${choicesOf(text)}) choice
+  select to_json(array_agg(choice order by value)) from (${choicesOf(text)}) choice
 )`;
 
 /**

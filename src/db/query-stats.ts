@@ -1,10 +1,10 @@
-/** Measures the time of work, in milliseconds. On Cloudflare, the clock advances only at I/O. */
+/** Measures the time of work. On Cloudflare, the clock advances only at I/O. */
 export class Stopwatch {
   #elapsed: number | undefined;
   #running = 0;
   #runningSince = 0;
 
-  /** The time during which some work was running; undefined before the first. */
+  /** The milliseconds during which some work was running; undefined before the first. */
   get elapsedMs(): number | undefined {
     return this.#elapsed;
   }

@@ -10,6 +10,9 @@ export const MAX_QUESTIONS = 5000;
 /** The largest result with the names of questions, which memory holds. */
 const MAX_NAMES_BYTES = 2 * 1024 * 1024;
 
+/** SQL for the columns that identify a record of a wide table. */
+export const RECORD = raw('userid, parent_surveyid, parent_shortcode');
+
 /** A question of a form, in all its versions. */
 export interface Question {
   readonly shortcode: string;

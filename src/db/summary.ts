@@ -119,11 +119,7 @@ export async function summarize(
       participants: Number(participantsOfDay),
     })),
     left_out: Number(left),
-    forms: JSON.parse(forms ?? '[]') as {
-      shortcode: string;
-      responses: number;
-      participants: number;
-    }[],
+    forms: JSON.parse(forms ?? '[]') as unknown,
     left_out_by: rules.map(({ rule, name }, i) => {
       const [, byRule = 0, userids = []] = leftOutBy.find(([number]) => number === i + 1) ?? [];
       return { rule, name, participants: byRule, userids };

@@ -3,6 +3,7 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
+import { RECORD } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, type Column, type ComputedColumn, answerCtes } from './responses.ts';
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
@@ -112,7 +113,7 @@ export function recordsQuery(selection: Selection, options: LeftOutOptions): Que
     with ${join([responses.forms, ...ctes])}
     select count(*)
     from (
-      select distinct userid, parent_surveyid, parent_shortcode
+      select distinct ${RECORD}
       from ${selected}
     ) record`;
   return { text };

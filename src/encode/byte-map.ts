@@ -17,13 +17,11 @@ export class ByteMap<V> {
   }
 }
 
-/**
- * Hashes the bytes between two positions. It reads four at a time, which is twice as fast as one by
- * one.
- */
+/** Hashes the bytes between two positions, four at a time, which is twice as fast as one by one. */
 export function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = end - start;
   let at = start;
+
   for (; at + 4 <= end; at += 4) {
     const four =
       (bytes[at] as number) |
@@ -34,6 +32,7 @@ export function hashOf(bytes: Uint8Array, start: number, end: number): number {
     hash ^= hash >>> 15;
   }
   for (; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x9e3779b1);
+
   return hash;
 }
 

@@ -6,7 +6,7 @@ import { ZERO } from './ascii.ts';
  */
 const LONG_RUN = 256;
 
-/** A larger buffer is not kept after its content was taken. */
+/** A larger buffer is freed when its content is taken. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 
 export const utf8 = new TextEncoder();
@@ -62,11 +62,13 @@ export class Output {
     this.bytes[this.length++] = byte;
   }
 
-  /** Returns what has been written, valid until the next write, and starts again. */
+  /** Empties the buffer. @returns what had been written, valid until the next write */
   take(): Uint8Array<ArrayBuffer> {
     const { written } = this;
+
     if (this.bytes.length > MAX_KEPT_BYTES) this.#use(new ArrayBuffer(0));
     this.length = 0;
+
     return written;
   }
 
@@ -113,10 +115,12 @@ export function integerAt(bytes: Uint8Array, start: number, end: number): number
 export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
+
   for (const bytes of parts) {
     joined.set(bytes, at);
     at += bytes.length;
   }
+
   return joined;
 }
 
@@ -128,11 +132,10 @@ export function free({ buffer }: { readonly buffer: ArrayBuffer }): void {
   if (!buffer.detached) buffer.transfer(0);
 }
 
-/** @returns the SHA-256 of a text's UTF-8, as 64 lower-case hexadecimal digits */
+/** @returns the SHA-256 of bytes or a text's UTF-8, as 64 lower-case hexadecimal digits */
 export async function sha256Hex(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = await crypto.subtle.digest(
-    'SHA-256',
-    typeof data === 'string' ? utf8.encode(data) : data,
-  );
+  const bytes = typeof data === 'string' ? utf8.encode(data) : data;
+  const digest = await crypto.subtle.digest('SHA-256', bytes);
+
   return new Uint8Array(digest).toHex();
 }

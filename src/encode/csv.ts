@@ -6,8 +6,8 @@ import { type EncodeRows, beginsWith, malformed } from './rows.ts';
  * The CSV encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of CSV records.
  *
  * It creates no string, array or object per row, and no second buffer. CSV in Postgres's dialect is
- * never longer than the JSON it is made from ("" stays "", \" becomes "", the quotes around a cell
- * stay or go), so the records overwrite the part of the buffer that has been read.
+ * never longer than the JSON it is made from: "" stays "", \" becomes "", and the quotes around a
+ * cell stay or go. So the records overwrite the part of the buffer that has been read.
  */
 
 /**
@@ -28,8 +28,8 @@ interface CsvShape {
   /** The number of columns. */
   readonly columns: number;
   /**
-   * The number of cells that follow them in every row, before the one that is checked, and are not
-   * written.
+   * The number of cells that are not written: in every row they follow the columns and precede the
+   * cell that is checked.
    */
   readonly hidden?: number;
   /** The columns, counted from 0, whose texts make a row's key. */
@@ -54,47 +54,53 @@ export function csvEncoder({
   const checked = columns + hidden;
   return (bytes, start) => {
     if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
+
     const offset = start + 1;
-    let found = new Int32Array(0);
+    let positions = new Int32Array(0);
     const cellStarts = new Int32Array(checked + 1);
     const cellEnds = cellStarts.subarray(1); // with the comma or LF
     const position = { read: offset, write: offset };
     let rowCount = 0;
+    let checkEnd = 0;
 
     // With a sentinel, the search for the end of a string need not compare with the length. In a
     // truncated response the search ends here, and what follows is malformed.
     const lastByte = bytes[bytes.length - 1] as number;
     bytes[bytes.length - 1] = QUOTE;
-    let checkEnd = 0;
-    for (let next = COMMA; next === COMMA; next = bytes[position.read++] as number) {
-      if (encodeRow(bytes, position, cellStarts) !== checked + 1)
-        throw malformed(position.read - 1);
+    do {
+      const cellCount = encodeRow(bytes, position, cellStarts);
+      if (cellCount !== checked + 1) throw malformed(position.read - 1);
+
       // The record ends before the cells that are not written, whose texts stay in the buffer until
       // the next record.
       checkEnd = position.write - 1;
       position.write = cellStarts[columns] as number;
       bytes[position.write - 1] = LF;
+
       rowCount++;
       if (!beginsWith(rowCount, bytes, cellStarts[checked] as number))
         throw malformed(position.read - 1);
+
       if (withCells) {
         const at = (rowCount - 1) * columns;
-        if (at + columns >= found.length)
-          found = new Int32Array(found.buffer.transfer(8 * (at + columns + 1)));
-        for (let i = 0; i < columns; i++) found[at + i] = (cellStarts[i] as number) - offset;
+        if (at + columns >= positions.length)
+          positions = new Int32Array(positions.buffer.transfer(8 * (at + columns + 1)));
+        for (let i = 0; i < columns; i++) positions[at + i] = (cellStarts[i] as number) - offset;
       }
-    }
+    } while (bytes[position.read++] === COMMA);
     bytes[bytes.length - 1] = lastByte;
 
     const { read, write } = position;
     if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
+
     const check = readCell(bytes, cellStarts[checked] as number, checkEnd);
     const lastKey = keyColumns.map((column) =>
       readCell(bytes, cellStarts[column] as number, (cellEnds[column] as number) - 1),
     );
     const data = bytes.subarray(offset, write);
-    if (withCells) found[rowCount * columns] = data.length;
-    const cells = found.subarray(0, withCells ? rowCount * columns + 1 : 0);
+    if (withCells) positions[rowCount * columns] = data.length;
+    const cells = positions.subarray(0, withCells ? rowCount * columns + 1 : 0);
+
     return { data, cells, rowCount, lastKey, check };
   };
 }
@@ -116,12 +122,14 @@ function encodeRow(
   let { read, write } = position;
   let column = 0;
   if (bytes[read++] !== OPEN_BRACKET) throw malformed(read - 1);
+
   for (;;) {
     cellStarts[column++] = write;
     const first = bytes[read++];
     if (first === QUOTE) {
       const cell = write;
       let quoted = false;
+
       for (;;) {
         const run = read;
         read = nextSpecial(bytes, read);
@@ -131,8 +139,10 @@ function encodeRow(
         } else {
           for (let at = run; at < read; at++) bytes[write++] = bytes[at] as number;
         }
+
         const byte = bytes[read++] as number;
         if (byte === QUOTE) break;
+
         let char: number;
         if (byte === COMMA) {
           char = COMMA;
@@ -154,6 +164,7 @@ function encodeRow(
         } else {
           throw malformed(read - 1);
         }
+
         if (!quoted && (char === QUOTE || char === COMMA || char === LF || char === CR)) {
           // The cell needs quotes: make room for the opening one.
           bytes.copyWithin(cell + 1, cell, write++);
@@ -164,6 +175,7 @@ function encodeRow(
         if (char < 0x80) bytes[write++] = char;
         else write = writeUtf8(bytes, write, char);
       }
+
       if (quoted) {
         bytes[write++] = QUOTE;
       } else if (write === cell) {
@@ -175,6 +187,7 @@ function encodeRow(
     } else {
       throw malformed(read - 1);
     }
+
     const next = bytes[read++];
     if (next === COMMA) {
       bytes[write++] = COMMA;
@@ -190,8 +203,8 @@ function encodeRow(
 }
 
 /**
- * @returns the position of the next special byte, from `at` on. Four bytes per iteration save a
- * tenth of all CPU time.
+ * The position of the next special byte, from `at` on. Four bytes per iteration save a tenth of all
+ * CPU time.
  */
 function nextSpecial(bytes: Uint8Array, at: number): number {
   for (let next = at; ; next += 4) {
@@ -205,8 +218,8 @@ function nextSpecial(bytes: Uint8Array, at: number): number {
 /** Decodes a CSV cell, from its first byte to the byte before its comma or LF. */
 function readCell(bytes: Uint8Array, start: number, end: number): string | null {
   if (start === end) return null;
-  const text = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(
-    bytes.subarray(start, end),
-  );
+
+  const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
+  const text = decoder.decode(bytes.subarray(start, end));
   return bytes[start] === QUOTE ? text.slice(1, -1).replaceAll('""', '"') : text;
 }

@@ -35,6 +35,7 @@ export function fingerprint32(text: string): number {
     const second = murmur(b + fourAt(text, length - 4), first);
     return mix(murmur(c + fourAt(text, (length >> 1) & 4), second));
   }
+
   let b = 0;
   let c = 9;
   for (let i = 0; i < length; i++) {

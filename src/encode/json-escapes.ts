@@ -1,4 +1,5 @@
 import { BACKSLASH, LOWER_U } from './ascii.ts';
+import { utf8 } from './bytes.ts';
 import { malformed } from './rows.ts';
 
 /**
@@ -25,6 +26,7 @@ for (const [letter, char] of Object.entries({
 export function codePointAt(bytes: Uint8Array, at: number): number {
   const unit = hexUnit(bytes, at);
   if (unit < 0xd800 || unit > 0xdfff) return unit;
+
   if (unit < 0xdc00 && bytes[at + 6] === BACKSLASH) {
     const low = hexUnit(bytes, at + 6);
     if (low >= 0xdc00 && low <= 0xdfff) return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
@@ -51,27 +53,18 @@ function hexUnit(bytes: Uint8Array, at: number): number {
     isHex &&= digit !== NOT_HEX;
     unit = 16 * unit + digit;
   }
+
   if (!isHex) throw malformed(at);
   return unit;
 }
 
-/** Writes a code point of at least U+0080 as UTF-8 (RFC 3629). @returns the position after it */
-export function writeUtf8(bytes: Uint8Array, at: number, codePoint: number): number {
-  let write = at;
-  if (codePoint < 0x800) {
-    bytes[write++] = 0xc0 | (codePoint >> 6);
-  } else {
-    if (codePoint < 0x10000) {
-      bytes[write++] = 0xe0 | (codePoint >> 12);
-    } else {
-      bytes[write++] = 0xf0 | (codePoint >> 18);
-      bytes[write++] = 0x80 | ((codePoint >> 12) & 0x3f);
-    }
-    bytes[write++] = 0x80 | ((codePoint >> 6) & 0x3f);
-  }
-  bytes[write++] = 0x80 | (codePoint & 0x3f);
-  return write;
-}
+/**
+ * Writes a code point of at least U+0080 as UTF-8 (RFC 3629).
+ *
+ * @returns the position after it
+ */
+export const writeUtf8 = (bytes: Uint8Array, at: number, codePoint: number): number =>
+  at + utf8.encodeInto(String.fromCodePoint(codePoint), bytes.subarray(at)).written;
 
 /**
  * Whether a character is U+0085, U+2028 or U+2029, which JSON allows in strings, but which many
@@ -82,14 +75,13 @@ export const isLineSeparator = (codePoint: number): boolean =>
 
 /** The escape of a line separator: six bytes. */
 export const separatorEscape = (char: number) =>
-  new TextEncoder().encode(`\\u${char.toString(16).padStart(4, '0')}`);
+  utf8.encode(`\\u${char.toString(16).padStart(4, '0')}`);
 
-/**
- * @returns the code point of the line separator at `at`, in UTF-8; 0 if there is another character
- */
+/** The code point of the line separator at `at`, in UTF-8; 0 if there is another character. */
 export function lineSeparatorAt(bytes: Uint8Array, at: number): number {
   if (bytes[at] === 0xc2 && bytes[at + 1] === 0x85) return 0x85;
   if (bytes[at] !== 0xe2 || bytes[at + 1] !== 0x80) return 0;
+
   const last = bytes[at + 2];
   return last === 0xa8 || last === 0xa9 ? 0x2000 | (last & 0x3f) : 0;
 }

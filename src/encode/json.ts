@@ -11,9 +11,8 @@ import type { tokenWriter } from './token-writer.ts';
  */
 
 /**
- * A member's value: the next column's text; with `json`, the JSON that this text contains, as
- * Postgres prints jsonb, so that numbers keep every digit; or a token, which is made from earlier
- * columns.
+ * A member's value. `string`: the next column's text. `json`: the JSON in this text, as Postgres
+ * prints it, so that numbers keep every digit. Or a token, which is made from earlier columns.
  */
 type MemberValue = 'string' | 'json' | ReturnType<typeof tokenWriter>;
 
@@ -29,7 +28,7 @@ export interface ObjectLayout {
   readonly after?: string;
 }
 
-/** The buffer gets room for this many times the expected bytes. It can grow further. */
+/** Room is reserved for this many times the expected bytes. */
 const RESERVE = 1.02;
 
 /** Encodes rows as objects. */
@@ -41,12 +40,12 @@ export function objectEncoder({
   after = '',
 }: ObjectLayout): EncodeRows {
   const columns = members.filter(([, value]) => typeof value === 'string').length + hidden;
-  const named = members.map(([name, value], i) => ({
-    name: new Constant(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
-    value,
-  }));
+  const named = members.map(([name, value], i) => {
+    const start = i === 0 ? `${before}{` : ',';
+    return { name: new Constant(`${start}${JSON.stringify(name)}:`), value };
+  });
   const end = new Constant(`}${after}`);
-  /** An object takes so many bytes besides its values, the padding after its end included. */
+  /** The bytes of an object without its values, and the padding after its end. */
   const frameLength = named.reduce(
     (sum, { name }) => sum + name.length,
     end.length + PADDING_BYTES,
@@ -56,19 +55,23 @@ export function objectEncoder({
 
   /** The hot loop: called once per row, for the reason that csv.ts gives. */
   function writeObject(row: RowCells, output: Output): void {
-    // A value takes no more bytes than its cell. What writes a longer one reserves this room again.
+    // A value takes no more bytes than its cell, except those of an escape or a token, which
+    // reserve this room again.
     output.reserve(frameLength + row.remainingBytes);
     row.expect(OPEN_BRACKET);
     row.column = 0;
+
     for (const { name, value } of named) {
       name.write(output);
       if (typeof value === 'string') row.writeNext(value === 'json', output, frameLength);
       else value(row, output, frameLength);
     }
     end.write(output);
+
+    // The hidden cells, and the one that is checked, are read but dropped.
     const { length } = output;
     for (let i = 0; i <= hidden; i++) row.writeNext(false, output, frameLength);
-    output.length = length; // without these, and the cell that is checked
+    output.length = length;
   }
 
   return (bytes, start) => {
@@ -77,24 +80,26 @@ export function objectEncoder({
     let rowCount = 0;
     row.expect(OPEN_BRACKET);
     output.reserve(Math.ceil(RESERVE * (growth || 1) * row.remainingBytes));
+
     do {
       writeObject(row, output);
       if (growth === 0) {
         growth = output.length / (row.read - start); // in the first row
         output.reserve(Math.ceil(RESERVE * growth * row.remainingBytes));
       }
+
       rowCount++;
       if (!beginsWith(rowCount, bytes, (row.starts[columns] as number) + 1))
         throw malformed(row.read - 1);
     } while (bytes[row.read++] === COMMA);
     if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
+
     growth = output.length / (row.read - start);
-    const lastKey = keyColumns.map((column) => row.text(column));
     return {
       data: output.written,
       cells: new Int32Array(0),
       rowCount,
-      lastKey,
+      lastKey: keyColumns.map((column) => row.text(column)),
       check: row.text(columns),
     };
   };

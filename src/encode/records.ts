@@ -9,8 +9,8 @@ export interface RecordWriter {
   /** What has been written. */
   readonly output: Output;
   /**
-   * Writes cells `from` to `to` of a page, `to` excluded, as the next cells of the record. They are
-   * in one row.
+   * Writes cells of a page as the next cells of the record: those of one row from `from` to before
+   * `to`.
    */
   cells(page: EncodedRows, from: number, to: number): void;
   /** Leaves the next cells of the record empty. */
@@ -56,8 +56,11 @@ export function recordOf(texts: readonly string[]): EncodedRows {
   const cells = texts.map((text) => utf8.encode(`${csvCell(text)},`));
   const data = concat(...cells);
   data[data.length - 1] = LF;
-  let end = 0;
-  return { data, cells: Int32Array.of(0, ...cells.map(({ length }) => (end += length))) };
+
+  const positions = new Int32Array(cells.length + 1);
+  for (const [i, { length }] of cells.entries())
+    positions[i + 1] = (positions[i] as number) + length;
+  return { data, cells: positions };
 }
 
 /** The header record of a CSV file. */

@@ -58,8 +58,8 @@ export class RowCells {
    * Reads the next cell, and writes it with its line separators escaped.
    *
    * @param isJson whether to write the JSON that a string contains: its text, unescaped. Line
-   * breaks become spaces, so that an
-   *   object stays on one line: Postgres prints jsonb without line breaks, but a column of type json as it was written.
+   * breaks become spaces, so that an object stays on one line: Postgres prints jsonb without line
+   * breaks, but a column of type json as it was written.
    * @param output has room for the rest of the page
    * @param room the bytes to reserve again, besides those for the rest of the page, when an escape
    * is longer than its line separator
@@ -72,9 +72,11 @@ export class RowCells {
     const last = bytes.length - 4;
     let { bytes: to, view: toView, length: write } = output;
     this.starts[this.column] = read;
+
     if (bytes[read] === QUOTE) {
       read++;
       if (!isJson) to[write++] = QUOTE;
+
       for (;;) {
         if (read > last) throw malformed(read);
         const four = view.getInt32(read, true);
@@ -85,11 +87,13 @@ export class RowCells {
           write += 4;
           continue;
         }
+
         const plain = firstOf(special);
         read += plain;
         write += plain;
         const byte = bytes[read] as number;
         if (byte === QUOTE) break;
+
         let separator = 0;
         if (byte === BACKSLASH) {
           const escape = bytes[read + 1] as number;
@@ -98,10 +102,14 @@ export class RowCells {
             read += 2;
             continue;
           }
-          const isShort = escape === QUOTE || ESCAPES[escape] !== 0;
-          // throws if it is not an escape
-          const char = isShort ? (ESCAPES[escape] as number) : codePointAt(bytes, read);
-          const end = read + (isShort ? 2 : char > 0xffff ? 12 : 6);
+
+          let char = ESCAPES[escape] as number;
+          let end = read + 2;
+          if (char === 0 && escape !== QUOTE) {
+            char = codePointAt(bytes, read); // throws if it is not an escape
+            end = read + (char > 0xffff ? 12 : 6);
+          }
+
           if (!isJson) while (read < end) to[write++] = bytes[read++] as number;
           else if (isLineSeparator(char)) separator = char;
           else if (char >= 0x80) write = writeUtf8(to, write, char);
@@ -117,6 +125,7 @@ export class RowCells {
         } else {
           throw malformed(read);
         }
+
         if (separator !== 0) {
           output.length = write;
           output.reserve(6 + room + bytes.length - read);
@@ -132,28 +141,30 @@ export class RowCells {
       read += 4;
       write += 4;
     }
+
     if (read > last + 1) throw malformed(read);
     output.length = write;
     this.read = read;
     this.ends[this.column] = read;
-    this.expect(++this.column < this.ends.length ? COMMA : CLOSE_BRACKET);
+    this.column++;
+    this.expect(this.column < this.ends.length ? COMMA : CLOSE_BRACKET);
   }
 }
 
 /**
- * Finds the bytes of a JSON string that need more than a copy: quotes, backslashes, control
- * characters, which are not allowed there (RFC 8259 section 7), and those of characters that are
- * not ASCII.
+ * Finds the first byte of a JSON string that cannot just be copied: a quote, a backslash, a control
+ * character, which is not allowed there (RFC 8259 section 7), or a byte that is not ASCII.
  *
  * @param four four bytes as a little-endian integer
  * @returns 0x80 in the first such byte; bytes after it are undefined; 0 if there is none
  */
 function specialBytes(four: number): number {
-  // Subtracting sets a byte's highest bit if the byte is smaller. A quote becomes 0x20 and joins
-  // the control characters.
-  return (
-    (((four ^ 0x02020202) - 0x21212121) | ((four ^ 0x5c5c5c5c) - 0x01010101) | four) & 0x80808080
-  );
+  // A subtraction sets the highest bit of a byte that is smaller than what is subtracted. XOR with
+  // 0x02 makes a quote 0x20, so that one subtraction finds it and the control characters.
+  const quotesAndControls = (four ^ 0x02020202) - 0x21212121;
+  const backslashes = (four ^ 0x5c5c5c5c) - 0x01010101;
+
+  return (quotesAndControls | backslashes | four) & 0x80808080;
 }
 
 /** The index, from 0, of the first of {@link specialBytes}. */

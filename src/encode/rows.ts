@@ -31,7 +31,7 @@ export interface EncodedPage extends EncodedRows {
  */
 export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number) => EncodedPage;
 
-/** Whether the text at a position begins with this number, and a byte that is no digit follows. */
+/** Whether the digits at a position are those of this number. */
 export function beginsWith(number: number, bytes: Uint8Array, at: number): boolean {
   let found = 0;
   for (let i = at; ; i++) {

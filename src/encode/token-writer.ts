@@ -3,9 +3,10 @@ import { Constant, Output, PADDING_BYTES } from './bytes.ts';
 import type { RowCells } from './row-cells.ts';
 
 /**
- * Makes what writes a token (see responses/cursor.ts) after the cells of a row: base64url of the
- * JSON array `[number, …texts]`; the texts are those of columns (indexes from 0) that have been
- * read, none of them null.
+ * Makes a function that writes the token of a row (see responses/cursor.ts): base64url of the JSON
+ * array `[number, …texts]`.
+ *
+ * @param columns those of the texts, counted from 0; each has been read, and is not null
  */
 export function tokenWriter(number: number, columns: readonly number[]) {
   const beginning = new Constant(`[${number}`);
@@ -16,6 +17,7 @@ export function tokenWriter(number: number, columns: readonly number[]) {
     array.length = 0;
     array.reserve(beginning.length + PADDING_BYTES);
     beginning.write(array);
+
     for (const column of columns) {
       const start = starts[column] as number;
       const end = ends[column] as number;
@@ -24,6 +26,7 @@ export function tokenWriter(number: number, columns: readonly number[]) {
       array.writeFours(view, start, end);
     }
     array.view.setInt32(array.length++, CLOSE_BRACKET << 24); // and three zeros
+
     output.reserve('""'.length + base64UrlLength(array.length) + room + remainingBytes);
     output.writeByte(QUOTE);
     output.length = writeBase64Url(array.view, array.length, output.view, output.length);
@@ -52,9 +55,12 @@ const base64UrlLength = (bytes: number) => Math.ceil((4 * bytes) / 3);
  * @returns the position after the text
  */
 function writeBase64Url(from: DataView, length: number, to: DataView, at: number): number {
-  for (let read = 0, write = at; read < length; read += 3, write += 4) {
+  let write = at;
+  for (let read = 0; read < length; read += 3) {
     const bits = from.getInt32(read) >>> 8;
     to.setInt32(write, ((PAIRS[bits >> 12] as number) << 16) | (PAIRS[bits & 0xfff] as number));
+    write += 4;
   }
+
   return at + base64UrlLength(length);
 }

@@ -7,8 +7,8 @@ import { NumberCells } from './wide/number-cells.ts';
 const number = new NumberCells();
 
 /**
- * Writes the cells of treatment arms. An arm is the text that the metadata have or, if they have
- * none, computed from the seed.
+ * Writes the cells of treatment arms. An arm is the text in the metadata; if there is none, it is
+ * computed from the seed.
  *
  * @param first the position of the first arm's text in a row; the seed follows the last one's
  */
@@ -22,10 +22,11 @@ export function writeArms(
   const start = cells[first + arms.length] as number;
   const end = (cells[first + arms.length + 1] as number) - 1;
   const seed = start < end ? integerAt(data, start, end) : undefined;
-  for (let i = 0; i < arms.length; i++) {
-    const isEmpty = (cells[first + i + 1] as number) - (cells[first + i] as number) === 1;
-    if (isEmpty && seed !== undefined)
-      writer.cells(number.clear().add(armOf(arms[i] as Arm, seed)), 0, 1);
-    else writer.cells(page, first + i, first + i + 1);
+
+  for (const [i, arm] of arms.entries()) {
+    const cell = first + i;
+    const isEmpty = (cells[cell + 1] as number) - (cells[cell] as number) === 1;
+    if (isEmpty && seed !== undefined) writer.cells(number.clear().add(armOf(arm, seed)), 0, 1);
+    else writer.cells(page, cell, cell + 1);
   }
 }

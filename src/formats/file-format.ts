@@ -13,7 +13,7 @@ import type { PageFormat } from './page-format.ts';
  */
 export interface ExportFormat<Query> {
   readonly type: FileType;
-  /** The memory that a file takes at least besides its pages, in bytes. */
+  /** The least memory that a file takes besides its pages, in bytes. */
   readonly memoryBytes?: (query: Query) => number;
   /**
    * Determines what depends on the selection, before the response starts. May be called twice for a
@@ -52,8 +52,9 @@ export interface ExportFile {
 }
 
 /**
- * Sets how many bytes a file takes besides its pages. @throws ApiError if there is no room for them
- * within 20 s
+ * Sets how many bytes a file takes besides its pages.
+ *
+ * @throws ApiError if there is no room for them within 20 s
  */
 export type ReserveMemory = (bytes: number) => Promise<void>;
 

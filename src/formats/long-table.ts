@@ -6,7 +6,7 @@ import { writeArms } from './arm-cells.ts';
 import type { Table, WriteRecords } from './file-format.ts';
 import { csvPages, namesWithout } from './page-format.ts';
 
-/** What records are written in: as large as a write to the ZIP file of a workbook. */
+/** Records are written in chunks of this size, that of the writes to a workbook's ZIP file. */
 export const CHUNK_BYTES = 256 * 1024;
 
 /** The parameters of a table with a record for each response. */
@@ -21,18 +21,22 @@ type LongOptions = Partial<Values<'metadata' | 'arm' | 'omit' | 'safe'>>;
 export function longTable({ omit = [], safe, ...options }: LongOptions, cells: boolean): Table {
   const added = addedColumns(options);
   const own = namesWithout(CSV_COLUMNS, omit, added.names.length);
-  const names = [...own, ...added.names];
   const format = csvPages({
     columns: [...own, ...added.columns],
     cells: cells || added.arms.length > 0,
     safe,
   });
-  return { names, format, records: recordsOfRows(own.length + added.firstArm, added.arms) };
+
+  return {
+    names: [...own, ...added.names],
+    format,
+    records: recordsOfRows(own.length + added.firstArm, added.arms),
+  };
 }
 
 /**
- * The columns of metadata keys and treatment arms: their names, and what is read for them (see
- * {@link writeArms}).
+ * The columns of metadata keys and treatment arms: their names, and the columns to read, those of
+ * {@link writeArms} among them.
  */
 export function addedColumns({ metadata = [], arm = [] }: Partial<Values<'metadata' | 'arm'>>) {
   return {
@@ -47,13 +51,15 @@ export function addedColumns({ metadata = [], arm = [] }: Partial<Values<'metada
 }
 
 /**
- * The records of a table that has the rows of its pages. @param copied the number of their cells,
- * without those of arms
+ * Writes each row of the pages as a record.
+ *
+ * @param copied the number of a row's cells, without those of arms
  */
 export const recordsOfRows = (copied: number, arms: readonly Arm[] = []): WriteRecords =>
   async function* records(writer, pages) {
     const { output } = writer;
     const columns = copied + (arms.length > 0 ? arms.length + 1 : 0);
+
     for await (const page of pages) {
       for (let row = 0; row + columns < page.cells.length; row += columns) {
         if (copied > 0) writer.cells(page, row, row + copied);

@@ -9,14 +9,15 @@ const MEMBERS = JSON_MEMBERS.map(({ name }) => name);
 /** A file with a JSON object on each line: https://github.com/ndjson/ndjson-spec */
 export const ndjson: ExportFormat<Partial<Values<'omit'>>> = {
   type: { extension: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8' },
-  prepare: (_, { omit = [] }) => {
-    // A token has the values of a cursor's members.
-    const withoutToken = CURSOR_COLUMNS.some((name) => omit.includes(name))
-      ? [...omit, 'token']
-      : omit;
-    namesWithout(MEMBERS, withoutToken);
+
+  prepare(_, { omit: names = [] }) {
+    // A token contains the values of the cursor's columns.
+    const revealsOmitted = CURSOR_COLUMNS.some((name) => names.includes(name));
+    const omit = revealsOmitted ? [...names, 'token'] : names;
+    namesWithout(MEMBERS, omit);
+
     return {
-      format: jsonPages({ after: '\n', omit: withoutToken }),
+      format: jsonPages({ after: '\n', omit }),
       async *write(pages) {
         for await (const { data } of pages) yield data;
       },

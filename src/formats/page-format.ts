@@ -11,7 +11,7 @@ import { CURSOR_COLUMNS, TOKEN_VERSION } from '../responses/cursor.ts';
 export interface PageFormat extends PageOptions {
   /** The columns to read, a cursor's among them. */
   readonly columns: readonly Column[];
-  /** Its `lastKey` is a cursor. */
+  /** The `lastKey` of its pages is a cursor. */
   readonly encode: EncodeRows;
   /** A larger response of the database is replaced by one of fewer rows, down to a single row. */
   readonly maxPageBytes: number;
@@ -22,13 +22,11 @@ export interface PageFormat extends PageOptions {
 /** Several pages of a file are held in memory at a time. */
 const MAX_FILE_PAGE_BYTES = 4 * 1024 * 1024;
 
-/**
- * Columns that are written, and then those of a cursor that are not among them, which are read, but
- * not written.
- */
+/** Adds the columns of a cursor that are not written, to be read. */
 function withCursor(written: readonly Column[]) {
   const hidden = CURSOR_COLUMNS.filter((name) => !written.includes(name));
   const columns = [...written, ...hidden];
+
   return { columns, keys: { hidden: hidden.length, keyColumns: keyColumnsOf(columns) } };
 }
 
@@ -41,12 +39,14 @@ export function csvPages({
   Pick<PageFormat, 'columns' | 'maxRowBytes'> & { readonly cells?: boolean }): PageFormat {
   const { columns, keys } = withCursor(written);
   const encode = csvEncoder({ columns: written.length, cells, ...keys });
+
   return { ...options, columns, encode, maxPageBytes: MAX_FILE_PAGE_BYTES };
 }
 
 /**
- * Responses as JSON objects, as the API describes them. @param omit the names of members to leave
- * out; a token needs a cursor's
+ * Responses as JSON objects, as the API describes them.
+ *
+ * @param omit the names of members to leave out; a cursor's only together with `token`
  */
 export function jsonPages({
   maxPageBytes = MAX_FILE_PAGE_BYTES,
@@ -61,10 +61,10 @@ export function jsonPages({
     written.filter(({ from }) => from !== 'worker').map(({ name }) => name),
   );
   const token = tokenWriter(TOKEN_VERSION, keys.keyColumns);
-  const members = written.map(({ name, type }): ObjectLayout['members'][number] => [
-    name,
-    name === 'token' ? token : type === 'jsonb' ? 'json' : 'string',
-  ]);
+  const members = written.map(({ name, type }): ObjectLayout['members'][number] => {
+    if (name === 'token') return [name, token];
+    return [name, type === 'jsonb' ? 'json' : 'string'];
+  });
   const encode = objectEncoder({ members, ...keys, ...frame });
   return { columns, maxPageBytes, order, encode };
 }
@@ -73,18 +73,19 @@ export function jsonPages({
  * The columns of a long table that are left.
  *
  * @param names all columns that it can omit
- * @param more how many columns it has besides
+ * @param others the number of columns that it cannot omit
  * @throws ApiError 400 for another name, or if fewer than two columns are left: a record with one
  * null would be an empty line
  */
 export function namesWithout<Name extends string>(
   names: readonly Name[],
   omit: readonly string[],
-  more = 0,
+  others = 0,
 ): Name[] {
   const left = names.filter((name) => !omit.includes(name));
   const areKnown = omit.every((name) => (names as readonly string[]).includes(name));
-  if (!areKnown || left.length + more < 2)
+  if (!areKnown || left.length + others < 2)
     throw badParameter('omit', `any of ${names.join(', ')}, with two columns left`);
+
   return left;
 }

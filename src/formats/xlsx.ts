@@ -34,24 +34,22 @@ export const xlsx: ExportFormat<XlsxQuery> = {
       : longTable({ ...query, safe: false }, true);
     const { total, numbers } = await checkLimits(selection, table, query, db);
     const codebook = query.codebook ? [await codebookSheet(selection, query.columns, db)] : [];
+
     return {
       ...table,
       total,
       write(pages, reserveMemory, first) {
         const reserve = (bytes: number) => reserveMemory(bytes + WORKBOOK_BYTES);
-        const responses = {
-          name: 'responses',
-          data: sheetOf(table, pages, first, reserve, numbers),
-        };
-        return workbook([responses, ...codebook], numbers.size > 0);
+        const data = sheetOf(table, pages, first, reserve, numbers);
+        return workbook([{ name: 'responses', data }, ...codebook], numbers.size > 0);
       },
     };
   },
 };
 
 /**
- * Checks that a table fits in a worksheet. A table has at most some 5,000 columns, and a worksheet
- * 16,384.
+ * Checks that a table fits in a worksheet, in which 16,384 columns fit: a table has some 5,000 at
+ * most.
  *
  * @returns the number of responses, and, if they are requested, the names of the columns of numbers
  * @throws ApiError 400 if it does not
@@ -68,25 +66,26 @@ async function checkLimits(
   if (records > MAX_RECORDS && query.layout === 'wide')
     records = await readCount(db, recordsQuery(selection, query));
   if (records > MAX_RECORDS) throw tooManyRecords(MAX_RECORDS);
+
   const tooLong = cellTooLong(MAX_CELL_LENGTH);
   if (names.some((name) => name.length > MAX_CELL_LENGTH)) throw tooLong;
   const answer = query.numbers ? ANSWERS[query.value ?? 'response'] : undefined;
   const areNumbers = await findNumbers(db, selection, format.columns, MAX_CELL_LENGTH, answer);
   if (!areNumbers) throw tooLong;
   if (!answer) return { total, numbers: new Set() };
-  const isText = ({ shortcode, questionRef }: Question) =>
-    !areNumbers.has(JSON.stringify([shortcode, questionRef]));
-  const texts = new Set(questions.filter(isText).map(({ column }) => column));
-  const ofQuestions = new Set(questions.map(({ column }) => column));
-  const numbers = [...names.keys()]
-    .slice(-ofQuestions.size)
-    .filter((i) => !texts.has(names[i] ?? ''));
-  return { total, numbers: new Set(numbers) };
+
+  const indexes = new Map(names.map((name, i) => [name, i]));
+  const indexOf = ({ column }: Question) => indexes.get(column) as number;
+  const numbers = new Set(questions.map(indexOf));
+  for (const question of questions) {
+    const key = JSON.stringify([question.shortcode, question.questionRef]);
+    if (!areNumbers.has(key)) numbers.delete(indexOf(question));
+  }
+  return { total, numbers };
 }
 
 /**
- * Reads the codebook of a selection for a worksheet. It is held in memory until it has been
- * written.
+ * Reads the codebook of a selection for a worksheet. Memory holds it until it has been written.
  *
  * @throws ApiError 400 if it does not fit in memory or in a worksheet
  */
@@ -100,6 +99,7 @@ async function codebookSheet(
   const page = await reading.catch(
     ifTooMany('questions', 'shortcode or question_ref, or leave out codebook'),
   );
+
   for (let cell = 0; cell + 1 < page.cells.length; cell++) {
     if (cellLength(page, cell) > MAX_CELL_LENGTH) throw codebookCellTooLong(MAX_CELL_LENGTH);
   }

@@ -13,6 +13,7 @@ export function prefersGzip(acceptEncoding: string): boolean {
     // equivalent: section 8.4.1.3
     weights.set(coding === 'x-gzip' ? 'gzip' : coding, Number(weight));
   }
+
   const rest = weights.get('*');
   const gzip = weights.get('gzip') ?? rest ?? 0;
   return gzip > 0 && gzip >= (weights.get('identity') ?? rest ?? 0);

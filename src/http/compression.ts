@@ -17,14 +17,13 @@ export function compress(): MiddlewareHandler<AppEnv> {
   return async function compressBody(c, next) {
     await next();
     c.header('Vary', 'Accept-Encoding', { append: true });
-    const length = Number(c.res.headers.get('Content-Length') ?? Infinity);
-    if (
-      c.res.status !== 200 ||
-      length < MIN_LENGTH ||
-      c.res.headers.get('Content-Type') === XLSX.contentType
-    )
-      return;
+
+    const { headers, status } = c.res;
+    const isSmall = Number(headers.get('Content-Length') ?? Infinity) < MIN_LENGTH;
+    const isCompressed = headers.get('Content-Type') === XLSX.contentType;
+    if (status !== 200 || isSmall || isCompressed) return;
     if (!prefersGzip(acceptEncodingOf(c.req.raw))) return;
+
     c.header('Content-Length', undefined);
     c.header('Content-Encoding', 'gzip');
   };

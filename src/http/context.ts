@@ -9,8 +9,8 @@ export interface Account extends Omit<StoredApiKey, 'accountId'> {
   /** `users.id` */
   readonly id: string;
   /**
-   * What its requests are counted by: somebody else holds the limited keys, so they count together
-   * as another account.
+   * What its requests are counted by. The limited keys of an account are held by others, so they
+   * count together as another account.
    */
   readonly countedAs: string;
 }
@@ -30,7 +30,7 @@ export interface AppEnv {
     requestAbort: AbortController;
     /** Set by authentication, which applies under the API's base path. */
     account: Account;
-    /** Likewise. What the request holds, until its end. */
+    /** What the request holds until its end. Set like `account`. */
     lease: RequestLease;
     /**
      * The names of the query parameters that the endpoint does not know. Set by endpoints that need

@@ -5,7 +5,7 @@ import { invalidParameter, unknownParameters } from './errors.ts';
 import { type ParameterName, type Values, isDefault, parameters } from './parameters.ts';
 import { prefersStrictHandling } from './prefer.ts';
 
-/** Where the endpoints are that need a key. */
+/** The base path of the endpoints that need a key. */
 export const BASE_PATH = '/api/v1';
 /** The longest value of `X-Ignored-Parameters`, in bytes. */
 const MAX_IGNORED_LENGTH = 2048;
@@ -47,11 +47,10 @@ export function endpoint<Name extends ParameterName>({
     async respond(c) {
       checkEncoding(c.req.url);
       if (!security) checkNames(c, query, refused);
-      const values = query.map((name) => [
-        name,
-        parameters[name].parse(c.req.queries(name) ?? [], name),
-      ]);
-      return handle(c, Object.fromEntries(values) as Values<Name>);
+
+      const valueOf = (name: Name) => parameters[name].parse(c.req.queries(name) ?? [], name);
+      const values = Object.fromEntries(query.map((name) => [name, valueOf(name)]));
+      return handle(c, values as Values<Name>);
     },
   };
 }
@@ -74,8 +73,7 @@ function checkEncoding(url: string): void {
  * Sets `ignored` and the header `X-Ignored-Parameters`.
  *
  * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the
- * endpoint does not know, unless
- *   all have their defaults
+ * endpoint does not know, unless all have their defaults
  */
 function checkNames(
   c: Context<AppEnv>,
@@ -84,14 +82,16 @@ function checkNames(
 ): void {
   const isStrict = prefersStrictHandling(c.req.header('Prefer') ?? '');
   if (isStrict) c.header('Preference-Applied', 'handling=strict');
+
   const given = c.req.queries();
   const refusal = Object.entries(given)
     .filter(([name, values]) => !isDefault(name, values))
-    .flatMap(([name, values]) => [name].concat(values.map((value) => `${name}=${value}`)))
+    .flatMap(([name, values]) => [name, ...values.map((value) => `${name}=${value}`)])
     .find((key) => Object.hasOwn(refused, key));
   const known = new Set([...query, '', refusal?.split('=')[0]]);
   const ignored = Object.keys(given).filter((name) => !known.has(name));
   c.set('ignored', ignored);
+
   const names = encodedList(ignored);
   if (isStrict && !refusal && !ignored.every((name) => isDefault(name, given[name])))
     throw unknownParameters(names || 'their names are too long to be listed');
@@ -101,10 +101,10 @@ function checkNames(
 
 /** Names, percent-encoded and joined by commas: as many as fit the header. */
 function encodedList(names: readonly string[]): string {
-  let list = '';
+  const list: string[] = [];
   for (const name of names) {
-    const longer = `${list}${list && ','}${encodeURIComponent(name)}`;
-    if (longer.length <= MAX_IGNORED_LENGTH) list = longer;
+    list.push(encodeURIComponent(name));
+    if (list.join().length > MAX_IGNORED_LENGTH) list.pop();
   }
-  return list;
+  return list.join();
 }

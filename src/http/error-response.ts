@@ -4,7 +4,7 @@ import { LimitError } from '../limits/quota.ts';
 import type { AppEnv } from './context.ts';
 import { ApiError, databaseUnavailable, internalError, limitReached } from './errors.ts';
 import { detailsOf, logFailure } from './log.ts';
-import { sendBody } from './send.ts';
+import { JSON_TYPE, sendBody } from './send.ts';
 
 /**
  * Turns any error into a response: `{"error":{"message":"…"}}`, with nothing else at the top level.
@@ -12,14 +12,15 @@ import { sendBody } from './send.ts';
 export function errorResponse(error: Error, c: Context<AppEnv>): Promise<Response> {
   const { requestAbort, requestId } = c.var;
   requestAbort.abort(); // cancels everything else that the request has started
+
   const { code, message, headers, status } = toApiError(error) ?? internalError(requestId);
   const { signal } = c.req.raw;
   const isExpected = code !== 'database_unavailable' && code !== 'internal_error';
   const hasLeft = signal.aborted && error === signal.reason;
   if (!isExpected && !hasLeft) logFailure('request failed', { requestId, ...detailsOf(error) });
-  const body = JSON.stringify({ error: { message } });
-  const allHeaders = { ...headers, 'Content-Type': 'application/json', 'X-Error-Code': code };
-  return sendBody(c, body, allHeaders, status);
+
+  const allHeaders = { ...headers, ...JSON_TYPE, 'X-Error-Code': code };
+  return sendBody(c, JSON.stringify({ error: { message } }), allHeaders, status);
 }
 
 function toApiError(error: Error): ApiError | undefined {

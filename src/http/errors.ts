@@ -84,13 +84,14 @@ export const tooManyHealthChecks = () =>
 export const tooManyRequests = () =>
   rateLimited('Too many requests for this account. Try again in a few seconds.');
 
-/** What a request waited for in vain. */
+/** The error of a request that waited in vain. */
 export function limitReached({
   resource,
   held,
   isByAccount,
 }: Omit<LimitError, keyof Error>): ApiError {
   if (!isByAccount) return overloaded();
+
   const reasons: Record<LimitError['resource'], string> = {
     exports: `This account already has ${held} exports running.`,
     scans:
@@ -99,6 +100,7 @@ export function limitReached({
     queries:
       'Other requests of this account have been using the database, as many as can at a time, for too long.',
   };
+
   return rateLimited(`${reasons[resource]} Try again when one of them has ended.`);
 }
 
@@ -116,8 +118,8 @@ export const unknownParameters = (names: string) =>
   invalidParameter(`Unknown parameters: ${names}.`);
 
 /**
- * @param what completes the sentence "This selection has …". @param filters the parameters that
- * make it smaller
+ * @param what completes the sentence "This selection has …"
+ * @param filters the parameters that make it smaller
  */
 const tooLarge = (what: string, filters: string) =>
   new ApiError('export_too_large', `This selection has ${what}. Narrow it with ${filters}.`);
@@ -134,7 +136,8 @@ export const tooManyQuestions = (most: number) =>
  * limit.
  */
 export const ifTooLarge = (instead?: () => ApiError) => (error: unknown) => {
-  throw instead && error instanceof DatabaseError && error.kind === 'too-large' ? instead() : error;
+  const isTooLarge = error instanceof DatabaseError && error.kind === 'too-large';
+  throw isTooLarge && instead ? instead() : error;
 };
 
 /** Likewise. @param what the rows of a response that is not streamed */
@@ -166,15 +169,16 @@ export const codebookCellTooLong = (most: number) =>
   notInWorksheet(`a codebook with a cell of more than ${most} characters`, 'leave out codebook');
 
 /**
- * The survey does not exist, belongs to another account, or has no responses yet. @param status 500
- * unless the request wants 404
+ * The survey does not exist, belongs to another account, or has no responses yet.
+ *
+ * @param status 500 unless the request wants 404
  */
 export const noResponses = (surveyName: string, email: string, status: '404' | '500' = '500') =>
   new ApiError(
     'no_responses',
     `No responses were found for survey: ${surveyName} for user: ${email}`,
     {},
-    status === '404' ? STATUS_BY_CODE.not_found : STATUS_BY_CODE.no_responses,
+    status === '404' ? 404 : 500,
   );
 
 export const notFound = () =>
@@ -201,7 +205,7 @@ export const databaseUnavailable = (kind: FailureKind) =>
     retrySoon,
   );
 
-/** The memory of this isolate is taken. */
+/** This isolate has no memory left. */
 export const overloaded = () =>
   new ApiError(
     'overloaded',

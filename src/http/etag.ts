@@ -10,6 +10,7 @@ const TAGS = new RegExp(TAG, 'g');
 export function ifNoneMatchNames(header: string | undefined, etag: string): boolean {
   if (header?.trim() === '*') return true;
   if (header === undefined || !LIST.test(header)) return false;
+
   const opaque = (tag: string) => tag.replace(/^W\//, '');
   return header.match(TAGS)?.some((tag) => opaque(tag) === opaque(etag)) ?? false;
 }

@@ -13,10 +13,10 @@ const MAX_URL_LENGTH = 8 * 1024;
  */
 export function linkToNext(c: Context<AppEnv>, last: Required<Cursor>): Record<string, string> {
   if (!URL.canParse(c.req.url)) return {};
+
   const url = new URL(c.req.url);
-  const omitted = new Set(['after', 'count', ...c.var.ignored]);
-  const given = Object.entries(c.req.queries()).filter(([name]) => !omitted.has(name));
-  const parameters = given.flatMap(([name, values]) => values.map((value) => [name, value]));
-  url.search = new URLSearchParams([...parameters, ['after', encodeCursor(last)]]).toString();
+  for (const name of ['after', 'count', ...c.var.ignored]) url.searchParams.delete(name);
+  url.searchParams.append('after', encodeCursor(last));
+
   return url.href.length > MAX_URL_LENGTH ? {} : { Link: `<${url.href}>; rel="next"` };
 }

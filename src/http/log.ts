@@ -30,6 +30,7 @@ export function detailsOf(error: unknown): Details {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const isDefect =
     !(error instanceof DatabaseError) || error.kind === 'defect' || error.kind === 'too-large';
+
   return isDefect ? { error: message, stack } : { error: message };
 }
 

@@ -5,7 +5,7 @@ import { INTERVALS, parseInstant } from '../responses/timestamp.ts';
 import { badParameter, invalidParameter, missingSurvey } from './errors.ts';
 import { type Parameter, choice, flag, integer, repeatable, single } from './parse-parameter.ts';
 
-/** What `timezone` takes. */
+/** The accepted values of `timezone`, for an error. */
 export const TIME_ZONE = 'the name of a time zone such as Africa/Nairobi, in its exact case';
 
 const instant = (meaning: string, example: string) =>
@@ -22,21 +22,23 @@ const instant = (meaning: string, example: string) =>
 const filters = Object.fromEntries(
   FILTER_NAMES.map((name) => {
     const { column, description, example } = FILTERS[name];
-    // they fit into a URL
-    const texts = repeatable(`${description} Exact match; repeatable.`, example, { most: 500 });
-    return [name, column === 'timestamp' ? instant(description, example) : texts];
+    if (column === 'timestamp') return [name, instant(description, example)];
+
+    const most = 500; // they fit into a URL
+    return [name, repeatable(`${description} Exact match; repeatable.`, example, { most })];
   }),
 ) as { readonly [Name in FilterName]: Parameter<Filters[Name]> };
 
-/** The query parameters of all endpoints: what they take, and their OpenAPI descriptions. */
+/** The query parameters of all endpoints: how they are parsed, and their OpenAPI descriptions. */
 export const parameters = {
   survey: {
     required: true,
     description: 'The name of a survey, as listed by `/surveys`.',
     schema: { type: 'string', minLength: 1 },
     example: 'Health & Habits 2026 – Saúde',
-    parse([surveyName, ...more], name): string {
-      if (more.length > 0) throw badParameter(name, 'given once');
+    parse(given, name): string {
+      if (given.length > 1) throw badParameter(name, 'given once');
+      const [surveyName] = given;
       if (!surveyName) throw missingSurvey();
       return surveyName;
     },
@@ -153,7 +155,7 @@ export const LEFT_OUT = ['repeats', 'require_metadata', 'require_question'] as c
 /** The parameters that, of the files, only a wide one has. */
 export const WIDE = ['value', ...LEFT_OUT, 'columns', 'timing'] as const;
 
-/** The messages of errors for those that only a long one has. */
+/** The errors for the parameters that only a long file has. */
 const LONG: Readonly<Record<string, string>> = {
   omit: 'omit cannot be used with layout=wide: it names columns of the long layout.',
   after:

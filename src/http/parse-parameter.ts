@@ -29,9 +29,11 @@ export function single<T, Default extends T | undefined = undefined>(
 ): Parameter<T | Default> {
   return {
     ...described,
-    parse([text, ...more], name) {
+    parse(given, name) {
+      const [text] = given;
       if (text === undefined) return described.schema.default as Default;
-      if (more.length > 0) throw badParameter(name, 'given once');
+      if (given.length > 1) throw badParameter(name, 'given once');
+
       const value = parse(text);
       if (value === undefined) throw badParameter(name, expected);
       return value;
@@ -69,7 +71,9 @@ export function choice<const T extends string>(
   description: string,
 ) {
   // Not with Intl.ListFormat, whose creation takes 13 ms of an isolate's start.
-  const expected = `${values.slice(0, -1).join(', ')}${values.length > 2 ? ',' : ''} or ${values.at(-1)}`;
+  const comma = values.length > 2 ? ',' : '';
+  const expected = `${values.slice(0, -1).join(', ')}${comma} or ${values.at(-1)}`;
+
   return single(expected, (text) => values.find((value) => value === text), {
     description,
     schema: { type: 'string', enum: [...values], default: values[0] },
@@ -78,21 +82,20 @@ export function choice<const T extends string>(
 }
 
 export const flag = (description: string, example = true) =>
-  single(
-    'true or false',
-    (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
-    {
-      description,
-      schema: { type: 'boolean', default: false },
-      example,
-    },
-  );
+  single('true or false', (text) => (/^(?:true|false)$/.test(text) ? text === 'true' : undefined), {
+    description,
+    schema: { type: 'boolean', default: false },
+    example,
+  });
 
 /** An integer from 1. */
 export const integer = (most: number, byDefault: number, description: string, example: number) =>
   single(
     `an integer from 1 to ${most}`,
-    (text) => (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= most ? Number(text) : undefined),
+    (text) => {
+      const value = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : Infinity;
+      return value <= most ? value : undefined;
+    },
     {
       description,
       schema: { type: 'integer', minimum: 1, maximum: most, default: byDefault },

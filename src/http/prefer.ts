@@ -11,5 +11,6 @@ const PREFERENCE = /((?:[^",;]|"(?:[^"\\]|\\.)*")*)(?:;(?:[^",]|"(?:[^"\\]|\\.)*
 export function prefersStrictHandling(prefer: string): boolean {
   const preferences = Array.from(prefer.matchAll(PREFERENCE), ([, text = '']) => text.trim());
   const handling = preferences.find((text) => /^handling[ \t]*(?:=|$)/i.test(text)) ?? '';
+
   return /^handling[ \t]*=[ \t]*(?:strict|"strict")$/i.test(handling);
 }

@@ -16,6 +16,7 @@ export function logRequests(): MiddlewareHandler<AppEnv> {
     c.set('requestAbort', requestAbort);
     c.set('signal', AbortSignal.any([c.req.raw.signal, requestAbort.signal]));
     c.set('stats', stats);
+
     // After the client disconnects, workerd runs only what was passed to `waitUntil`.
     const end = Promise.withResolvers<TransferEnd>();
     let status: number | null = 500;
@@ -27,6 +28,7 @@ export function logRequests(): MiddlewareHandler<AppEnv> {
       end.resolve({ end: 'failed', reason: reasonOf(error) });
       throw error;
     }
+
     const hasLeft = !stats.transfer && c.req.raw.signal.aborted;
     status = hasLeft ? null : c.res.status;
     end.resolve(stats.transfer ?? { end: hasLeft ? 'client left' : 'complete' });
@@ -39,6 +41,7 @@ function logLine(c: Context<AppEnv>, status: number | null, end: TransferEnd): v
   const { method } = c.req;
   const hasBody = method !== 'HEAD' && status !== null;
   const { queries, keyCache, elapsedMs } = stats;
+
   logRequest({
     requestId,
     method,

@@ -6,10 +6,7 @@ export type TransferEnd =
   /** `reason`: the kind of failure, never the error's message, which may quote data. */
   | { readonly end: 'failed'; readonly reason: string };
 
-/**
- * What a request has used so far, for its log line and `Server-Timing`. Exports update it once per
- * page or query.
- */
+/** What a request has used so far, for its log line and `Server-Timing`. */
 export class RequestStats {
   /** Responses, surveys, form versions, questions or days sent. */
   rows = 0;
@@ -35,6 +32,7 @@ export class RequestStats {
   /** The current value of the header `Server-Timing`: https://www.w3.org/TR/server-timing/ */
   get serverTiming(): string {
     const times = { auth: this.auth.elapsedMs, db: this.queries.elapsedMs, total: this.elapsedMs };
+
     return Object.entries(times)
       .flatMap(([name, ms]) => (ms === undefined ? [] : [`${name};dur=${Math.round(ms)}`]))
       .join(', ');

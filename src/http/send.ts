@@ -8,11 +8,13 @@ import { httpVersionNotSupported } from './errors.ts';
 import { ifNoneMatchNames } from './etag.ts';
 import { streamChunks } from './stream.ts';
 
-type Headers = Readonly<Record<string, string>>;
+type HeaderFields = Readonly<Record<string, string>>;
+
+export const JSON_TYPE: HeaderFields = { 'Content-Type': 'application/json' };
 
 /**
- * In bytes. The runtime does not report when it has sent a whole body. A larger one is streamed, so
- * that its memory is counted until then.
+ * A larger body is streamed, so that its memory is counted until it has been sent. The runtime does
+ * not report when it has sent a body that is not a stream.
  */
 const MAX_UNNOTICED_BYTES = 64 * 1024;
 
@@ -20,11 +22,11 @@ const MAX_UNNOTICED_BYTES = 64 * 1024;
  * A complete body, in order. Parts are not joined, which would take the memory of a large body
  * twice.
  */
-type Body = string | readonly Uint8Array[];
+type BodyParts = string | readonly Uint8Array[];
 
 /**
- * What stands around the rows of pages. With `comma`, every row follows one, the first of which is
- * left out.
+ * The text before and after the rows of pages. With `comma`, a comma precedes every row, and that
+ * of the first row is left out.
  */
 export interface Frame {
   readonly start: string | Uint8Array;
@@ -33,13 +35,13 @@ export interface Frame {
 }
 
 /** The body of one page. */
-export const bodyOf = ({ data }: EncodedRows, { start, end = '', comma }: Frame): Body => [
+export const bodyOf = ({ data }: EncodedRows, { start, end = '', comma }: Frame): BodyParts => [
   toBytes(start),
   data.subarray(comma ? 1 : 0),
   toBytes(end),
 ];
 
-/** Likewise, of several pages. */
+/** The body of several pages, as chunks. */
 export async function* chunksOf(
   pages: AsyncIterable<EncodedRows>,
   { start, end = '', comma }: Frame,
@@ -56,27 +58,32 @@ export async function* chunksOf(
 const toBytes = (text: string | Uint8Array) =>
   typeof text === 'string' ? utf8.encode(text) : text;
 
+const partsOf = (body: BodyParts) => (typeof body === 'string' ? [toBytes(body)] : body);
+
 /**
  * Sends a complete body, with its length.
  *
+ * @param headers those of JSON unless given
  * @throws LimitError if there is no memory to send a large body
  */
 export async function sendBody(
   c: Context<AppEnv>,
-  body: Body,
-  headers: Headers,
+  body: BodyParts,
+  headers = JSON_TYPE,
   status: ContentfulStatusCode = 200,
 ): Promise<Response> {
   // undefined without a key: those bodies are small, or shared
   const lease = c.var.lease as RequestLease | undefined;
-  const parts = typeof body === 'string' ? [toBytes(body)] : body;
+  const parts = partsOf(body);
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const allHeaders = { ...headers, 'Content-Length': String(length) };
   const isHead = c.req.method === 'HEAD';
+
   if (lease && length > MAX_UNNOTICED_BYTES && !isHead) {
     if (typeof body === 'string') await lease.acquire(memory, length, c.req.raw.signal);
     return stream(c, parts, allHeaders, { status, length });
   }
+
   c.var.stats.bytes = length;
   return c.newResponse(isHead ? null : concat(...parts), status, allHeaders);
 }
@@ -87,13 +94,13 @@ export async function sendBody(
  */
 export async function sendTagged(
   c: Context<AppEnv>,
-  body: Body,
-  headers: Headers,
+  body: BodyParts,
+  headers = JSON_TYPE,
 ): Promise<Response> {
-  const etag = await etagOf(c.var.account.id, typeof body === 'string' ? [toBytes(body)] : body);
-  if (!ifNoneMatchNames(c.req.header('If-None-Match'), etag))
-    return sendBody(c, body, { ...headers, ETag: etag });
-  return c.body(null, 304, { ETag: etag });
+  const ETag = await etagOf(c.var.account.id, partsOf(body));
+  const isUnchanged = ifNoneMatchNames(c.req.header('If-None-Match'), ETag);
+
+  return isUnchanged ? c.body(null, 304, { ETag }) : sendBody(c, body, { ...headers, ETag });
 }
 
 /**
@@ -107,6 +114,7 @@ async function etagOf(accountId: string, parts: readonly Uint8Array[]): Promise<
   const writer = sha256.getWriter();
   for (const part of parts) await writer.write(part);
   await writer.close();
+
   const digest = await sha256Hex(`${accountId} ${new Uint8Array(await sha256.digest).toHex()}`);
   return `W/"${digest.slice(0, 32)}"`;
 }
@@ -120,7 +128,7 @@ async function etagOf(accountId: string, parts: readonly Uint8Array[]): Promise<
 export async function sendStream(
   c: Context<AppEnv>,
   chunks: AsyncIterable<Uint8Array>,
-  headers: Headers,
+  headers: HeaderFields,
 ): Promise<Response> {
   const { cf } = c.req.raw as Request<unknown, IncomingRequestCfProperties>;
   if (cf?.httpProtocol === 'HTTP/1.0') throw httpVersionNotSupported();
@@ -131,34 +139,37 @@ export async function sendStream(
 async function stream(
   c: Context<AppEnv>,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  headers: Headers,
+  headers: HeaderFields,
   { status = 200, length }: { status?: ContentfulStatusCode; length?: number } = {},
 ): Promise<Response> {
   const { lease } = c.var;
-  // after an error, that of the request's work is aborted
+  // not that of the request's work, which an error aborts before its response is sent
   await lease.stream.acquire(STREAM_BYTES, c.req.raw.signal);
   lease.hasBegun = true;
+
   const isFile = 'Content-Disposition' in headers;
   return c.body(streamChunks(chunks, c.var, { isFile, length }), status, headers);
 }
 
 /** The header `X-Total-Count`, if the number of responses is known. */
-export const totalCount = (total: number | undefined): Headers =>
+export const totalCount = (total: number | undefined): HeaderFields =>
   total === undefined ? {} : { 'X-Total-Count': String(total) };
 
 /** Reads a body that fits in memory. A chunk may reuse the memory of the previous one. */
 export async function readBody(
   c: Context<AppEnv>,
   chunks: AsyncIterable<Uint8Array>,
-): Promise<Body> {
+): Promise<BodyParts> {
   const { lease, signal } = c.var;
   const reservation = lease.reserve(memory);
   const output = new Output();
+
   for await (const chunk of chunks) {
     await reservation.acquire(output.capacityFor(chunk.length), signal);
     output.reserve(chunk.length);
     output.write(chunk);
   }
+
   reservation.free = () => free(output.bytes);
   return [output.written];
 }

@@ -14,12 +14,15 @@ const NAME = /^seed_([1-9]\d{0,6})(?:_([1-9]\d{0,2}))?$/;
 export function parseArm(name: string): Arm | undefined {
   const [, arms, hashes = '0'] = NAME.exec(name) ?? [];
   const arm = { name, arms: Number(arms), hashes: Number(hashes) };
-  return arm.arms <= 1_000_000 && arm.hashes <= 100 ? arm : undefined; // NaN is not
+  const isArm = arm.arms <= 1_000_000 && arm.hashes <= 100; // NaN is not
+
+  return isArm ? arm : undefined;
 }
 
 /**
- * The arm of a participant, from 1, as the survey platform computes it. @param seed an unsigned
- * integer of 32 bits
+ * The arm of a participant, from 1, as the survey platform computes it.
+ *
+ * @param seed an unsigned integer of 32 bits
  */
 export function armOf({ arms, hashes }: Arm, seed: number): number {
   let hash = seed;

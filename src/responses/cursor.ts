@@ -33,6 +33,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** @param values a row's values in {@link CURSOR_COLUMNS}; empty when there is no row */
 export function cursorOf(values: readonly (string | null)[]): Required<Cursor> | undefined {
   if (values.length === 0) return undefined;
+
   const [timestamp, userid, questionRef, surveyid] = values as [string, string, string, string];
   return { timestamp, userid, questionRef, surveyid };
 }
@@ -40,9 +41,7 @@ export function cursorOf(values: readonly (string | null)[]): Required<Cursor> |
 const MEMBERS = ['timestamp', 'userid', 'questionRef', 'surveyid'] as const;
 
 export function isSamePosition(one: Cursor | undefined, other: Cursor | undefined): boolean {
-  return (
-    one !== undefined && other !== undefined && MEMBERS.every((name) => one[name] === other[name])
-  );
+  return one !== undefined && MEMBERS.every((name) => one[name] === other?.[name]);
 }
 
 /** Writes a token in the current format. In pages of responses, `tokenWriter` writes the same. */
@@ -52,9 +51,9 @@ export function encodeCursor({
   questionRef,
   surveyid,
 }: Required<Cursor>): string {
-  const bytes = new TextEncoder().encode(
-    JSON.stringify([TOKEN_VERSION, timestamp, userid, questionRef, surveyid]),
-  );
+  const array = [TOKEN_VERSION, timestamp, userid, questionRef, surveyid];
+  const bytes = new TextEncoder().encode(JSON.stringify(array));
+
   return bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
 }
 
@@ -66,12 +65,11 @@ export function encodeCursor({
  * @returns undefined if the token has neither format
  */
 export function decodeCursor(token: string): Cursor | undefined {
-  const [timestamp, userid, questionRef, ...rest] = valuesIn(token);
-  if (timestamp === undefined || userid === undefined || questionRef === undefined)
-    return undefined;
-  if (!isTimestamp(timestamp) || !isStorable(userid) || !isStorable(questionRef)) return undefined;
-  if (!rest.every((surveyid) => UUID.test(surveyid))) return undefined;
-  const [surveyid] = rest;
+  const [timestamp = '', userid = '', questionRef = '', surveyid] = valuesIn(token);
+  const isUuid = surveyid === undefined || UUID.test(surveyid);
+  const areTexts = isStorable(userid) && isStorable(questionRef);
+  if (!isTimestamp(timestamp) || !areTexts || !isUuid) return undefined;
+
   const inUtc = timestamp.replace(/\+00(?::00)?$/, 'Z'); // which timestamp.ts can parse
   return { timestamp: inUtc, userid, questionRef, ...(surveyid !== undefined && { surveyid }) };
 }
@@ -82,8 +80,10 @@ export function decodeCursor(token: string): Cursor | undefined {
 function valuesIn(token: string): readonly string[] {
   try {
     if (!TOKEN.test(token)) return [];
+
     const text = fromBase64(token);
     if (!text.startsWith('[')) return /^([^,]*),([^,]*),(.*)$/s.exec(text)?.slice(1) ?? [];
+
     const [version, ...values] = JSON.parse(text) as unknown[];
     const isCurrent = version === TOKEN_VERSION && values.length === CURSOR_COLUMNS.length;
     return isCurrent && values.every((value) => typeof value === 'string') ? values : [];

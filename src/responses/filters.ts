@@ -1,11 +1,14 @@
+import type { CURSOR_COLUMNS } from './cursor.ts';
 import type { Microseconds } from './timestamp.ts';
 
 /** A filter of responses: a parameter of every endpoint under `/responses` except form-data. */
 export interface Filter {
   /**
-   * SQL for what is compared with the value: a time, or texts of which one has to match exactly.
+   * The column that is compared with the value: a time, or texts of which one has to match exactly.
+   * Only columns of the indexes can have filters, because a query that has to skip responses reads
+   * only the indexes.
    */
-  readonly column: string;
+  readonly column: (typeof CURSOR_COLUMNS)[number] | 'form.shortcode';
   /** `=` unless given. */
   readonly operator?: '>=' | '<';
   readonly description: string;

@@ -9,7 +9,7 @@ import { FILTER_NAMES, type Filters } from './filters.ts';
 export interface Survey {
   readonly accountId: string;
   readonly name: string;
-  /** Those of the key; null if it sees everything. */
+  /** The limits of the key; null if it sees everything. */
   readonly limits: KeyLimits | null;
 }
 
@@ -43,7 +43,11 @@ export interface Range {
   readonly windowSize?: number | undefined;
 }
 
-/** Applies a request's filters to a survey. @param formVersions all of the survey */
+/**
+ * Applies a request's filters to a survey.
+ *
+ * @param formVersions all of the survey
+ */
 export function select(
   survey: Survey,
   formVersions: readonly FormVersion[],
@@ -53,6 +57,7 @@ export function select(
   const selected = shortcodes
     ? formVersions.filter(({ shortcode }) => shortcodes.includes(shortcode))
     : formVersions;
+
   return { survey, formVersions: selected, ...others };
 }
 

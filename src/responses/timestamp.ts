@@ -30,18 +30,22 @@ const END: Microseconds = 253_402_300_800n * MICROSECONDS_PER_SECOND; // 10000-0
 export function parseInstant(text: string): Microseconds | undefined {
   const [date] = DATE.exec(text) ?? [];
   if (date === undefined || !isDate(date)) return undefined;
+
   const midnight = BigInt(midnightOf(date)) * 1000n;
   const rest = text.slice(date.length);
   if (rest === '') return midnight;
 
   const [time, hours, minutes, seconds, fraction = ''] = TIME.exec(rest) ?? [];
   if (time === undefined) return undefined;
+
   const offset = OFFSET.exec(rest.slice(time.length).replace(/^ (?=\d)/, '+'));
   if (!offset) return undefined;
+
   const [, sign, offsetHours = '0', offsetMinutes = '0'] = offset;
   const east = (sign === '-' ? -1 : 1) * (Number(offsetHours) * 60 + Number(offsetMinutes));
   const wholeSeconds = (Number(hours) * 60 + Number(minutes) - east) * 60 + Number(seconds);
   const finer = /[1-9]/.test(fraction.slice(6)) ? 1n : 0n;
+
   return (
     midnight +
     BigInt(wholeSeconds) * MICROSECONDS_PER_SECOND +
@@ -54,6 +58,7 @@ export function parseInstant(text: string): Microseconds | undefined {
 export function formatInstant(microseconds: Microseconds): string {
   if (microseconds <= FIRST) return '0001-01-01T00:00:00Z';
   if (microseconds >= END) return '10000-01-01T00:00:00Z';
+
   const rest = ((microseconds % 1000n) + 1000n) % 1000n;
   const milliseconds = Number((microseconds - rest) / 1000n);
   return new Date(milliseconds).toISOString().replace('Z', `${String(rest).padStart(3, '0')}Z`);

@@ -2,7 +2,7 @@
  * The columns of a wide table's records that are not a question's.
  */
 
-/** The columns before those of {@link TIMING_COLUMNS}. */
+/** The columns before {@link TIMING_COLUMNS}. */
 export const FIRST_COLUMNS = [
   'userid',
   'parent_surveyid',
@@ -26,5 +26,5 @@ export const TIMING_COLUMNS = [
 
 /** The names that no question's column has, whether a file has these columns or not. */
 export const RESERVED_NAMES = [...FIRST_COLUMNS, ...TIMING_COLUMNS, 'metadata'] as const;
-/** Those of the columns of metadata keys and treatment arms begin with one of these, and a dot. */
+/** The names of columns of metadata keys and treatment arms begin with one of these, and a dot. */
 export const RESERVED_PREFIXES = ['metadata', 'arm'] as const;

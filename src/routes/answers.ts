@@ -19,6 +19,9 @@ const json = objectEncoder({
   members: (['records', 'left_out', 'questions'] as const).map((name) => [name, 'json']),
 });
 
+/** What `column` must be, for an error. */
+const COLUMN_NAME = 'the name of a question’s column in the wide file of this selection';
+
 /** GET /responses/answers: what participants answered, as JSON or CSV. */
 export const answers = endpoint({
   path: '/responses/answers',
@@ -35,30 +38,29 @@ export const answers = endpoint({
   async handle(c, query) {
     const { db, stats } = c.var;
     const selection = await selectResponses(c, query);
-    const { column: names, format } = query;
-    const columns = async () =>
+    const isCsv = query.format === 'csv';
+    const findColumns = async () =>
       (await wideQuestions(db, selection, query.columns)).map(({ column }) => column);
-    const known = names && (await columns());
-    if (known?.length === 0) await requireResponses(c, query);
-    if (names?.some((name) => !known?.includes(name)))
-      throw badParameter(
-        'column',
-        'the name of a question’s column in the wide file of this selection',
-      );
-    const reading = db.page(
-      answersQuery(selection, query),
-      QUESTIONS_OPTIONS,
-      format === 'csv' ? csv : json,
-    );
+
+    if (query.column) {
+      const columns = await findColumns();
+      if (columns.length === 0) await requireResponses(c, query);
+      if (!query.column.every((name) => columns.includes(name)))
+        throw badParameter('column', COLUMN_NAME);
+    }
+
+    const reading = db.page(answersQuery(selection, query), QUESTIONS_OPTIONS, isCsv ? csv : json);
     const page = await reading.catch(
       ifTooMany('answers', 'column, shortcode or question_ref, or lower top'),
     );
     stats.rows = page.rowCount;
+
     const [records = '0'] = page.lastKey;
     if (records === '0') await requireResponses(c, query);
-    if (page.rowCount === 0) await columns(); // fails if there are too many
-    return format === 'csv'
+    if (page.rowCount === 0) await findColumns(); // fails if there are too many
+
+    return isCsv
       ? sendBody(c, bodyOf(page, { start: csvHeader(ANSWER_COLUMNS) }), attachment('answers', CSV))
-      : sendBody(c, bodyOf(page, { start: '' }), { 'Content-Type': 'application/json' });
+      : sendBody(c, bodyOf(page, { start: '' }));
   },
 });

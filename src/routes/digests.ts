@@ -27,9 +27,11 @@ export const digests = endpoint({
     const computed = await computing.catch(
       ifTooMany('intervals', 'since and until, or use a longer interval'),
     );
+
     if (!computed) throw noResponses(query.survey, account.email, query.missing);
     if (computed.digests.length === 0) await requireResponses(c, query);
+
     stats.rows = computed.digests.length;
-    return sendTagged(c, JSON.stringify(computed), { 'Content-Type': 'application/json' });
+    return sendTagged(c, JSON.stringify(computed));
   },
 });

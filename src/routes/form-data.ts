@@ -28,12 +28,13 @@ export const formData = endpoint({
   async handle(c, query) {
     await selectResponses(c, query);
     await requireResponses(c, query);
+
     const rows: ListQuery = (...range) => formDataQuery(surveyOf(c, query.survey), ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
-    return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...body) => {
-      if (c.var.stats.rows === 0)
-        throw noResponses(query.survey, c.var.account.email, query.missing); // deleted meanwhile
-      return sendBody(...body);
+    return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...response) => {
+      const isDeleted = c.var.stats.rows === 0; // meanwhile
+      if (isDeleted) throw noResponses(query.survey, c.var.account.email, query.missing);
+      return sendBody(...response);
     });
   },
 });

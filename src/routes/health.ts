@@ -32,6 +32,7 @@ export const health = endpoint({
     const key = `healthz ${addressOf(c.req.raw.headers)}`;
     await enforceLimit(c.env.FAILURE_LIMIT, key, c.var.requestId, tooManyHealthChecks);
     await ping(c.var.db);
-    return sendBody(c, '{"status":"ok"}', { 'Content-Type': 'application/json' });
+
+    return sendBody(c, '{"status":"ok"}');
   },
 });

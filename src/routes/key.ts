@@ -17,11 +17,12 @@ export const key = endpoint({
 
   async handle(c) {
     const { email, expires, limits } = c.var.account;
-    const body = {
+    const described = {
       email,
       expires: expires === null ? null : new Date(expires),
       limits: limits && (await describeKeyLimits(limits)),
     };
-    return sendBody(c, JSON.stringify(body), { 'Content-Type': 'application/json' });
+
+    return sendBody(c, JSON.stringify(described));
   },
 });

@@ -5,8 +5,9 @@ import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 
 /**
- * GET /openapi.json: the description of all endpoints, generated on the first request. @param
- * endpoints the others
+ * GET /openapi.json: the description of all endpoints, generated on the first request.
+ *
+ * @param endpoints the others
  */
 export function openApi(endpoints: readonly Endpoint[]): Endpoint {
   let document: string | undefined;
@@ -25,7 +26,7 @@ export function openApi(endpoints: readonly Endpoint[]): Endpoint {
 
     async handle(c) {
       document ??= JSON.stringify(describeEndpoints([...endpoints, self]));
-      return sendBody(c, document, { 'Content-Type': 'application/json' });
+      return sendBody(c, document);
     },
   });
   return self;

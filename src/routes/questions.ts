@@ -6,7 +6,7 @@ import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ifTooMany } from '../http/errors.ts';
 import { SELECTION } from '../http/parameters.ts';
-import { bodyOf, sendBody } from '../http/send.ts';
+import { JSON_TYPE, bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { tableResponse } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
@@ -38,6 +38,7 @@ export const questions = endpoint({
     const { db, stats } = c.var;
     const isCsv = query.format === 'csv';
     const selection = await selectResponses(c, query);
+
     const reading = db.page(
       codebookQuery(selection, query.columns),
       QUESTIONS_OPTIONS,
@@ -46,12 +47,8 @@ export const questions = endpoint({
     const page = await reading.catch(ifTooMany('questions', 'shortcode or question_ref'));
     if (page.rowCount === 0) await requireResponses(c, query);
     stats.rows = page.rowCount;
-    return isCsv
-      ? sendBody(
-          c,
-          bodyOf(page, { start: csvHeader(CODEBOOK_COLUMNS) }),
-          attachment('codebook', CSV),
-        )
-      : sendBody(c, bodyOf(page, JSON_FRAME), { 'Content-Type': 'application/json' });
+
+    const frame = isCsv ? { start: csvHeader(CODEBOOK_COLUMNS) } : JSON_FRAME;
+    return sendBody(c, bodyOf(page, frame), isCsv ? attachment('codebook', CSV) : JSON_TYPE);
   },
 });

@@ -23,11 +23,13 @@ export const summary = endpoint({
     if (query.timezone !== 'UTC' && !(await isTimeZone(db, query.timezone))) {
       throw badParameter('timezone', TIME_ZONE);
     }
+
     const selection = await selectResponses(c, query);
     const counting = summarize(db, selection, query.timezone, query);
     const counts = await counting.catch(ifTooMany('days', 'since and until'));
     if (counts.responses === 0) await requireResponses(c, query);
+
     stats.rows = counts.days.length;
-    return sendBody(c, JSON.stringify(counts), { 'Content-Type': 'application/json' });
+    return sendBody(c, JSON.stringify(counts));
   },
 });

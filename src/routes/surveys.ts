@@ -1,7 +1,7 @@
 import { SURVEY_COLUMNS, SURVEY_KEY, surveysQuery } from '../db/surveys.ts';
 import { objectEncoder } from '../encode/json.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { sendTagged } from '../http/send.ts';
+import { JSON_TYPE, sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { reference } from '../openapi/headers.ts';
 import { jsonContent, response, streamedResponses } from '../openapi/responses.ts';
@@ -37,6 +37,7 @@ export const surveys = endpoint({
   async handle(c) {
     const { id, limits } = c.var.account;
     const query: ListQuery = (...range) => surveysQuery(id, limits, ...range);
-    return sendList(c, query, encode, FRAME, { 'Content-Type': 'application/json' }, sendTagged);
+
+    return sendList(c, query, encode, FRAME, JSON_TYPE, sendTagged);
   },
 });

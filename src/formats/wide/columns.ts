@@ -19,8 +19,9 @@ export interface QuestionColumns {
 }
 
 /**
- * Finds the columns of questions. @param questions of these form versions, in the order of their
- * columns
+ * Finds the columns of questions.
+ *
+ * @param questions those of these form versions, in the order of their columns
  */
 export function questionColumns(
   questions: readonly Question[],
@@ -30,15 +31,15 @@ export function questionColumns(
   const indexes = new Map(names.map((name, index) => [name, index]));
   const byShortcode = Map.groupBy(questions.entries(), ([, { shortcode }]) => shortcode);
   const forms = new Map<string, Form>();
-  for (const shortcode of new Set(formVersions.map((version) => version.shortcode))) {
-    const cells = byShortcode
-      .get(shortcode)
-      ?.map(([i, { questionRef }]): [string, number] => [csvCell(questionRef), i]);
-    forms.set(shortcode, new ByteMap(cells ?? []));
+  for (const [shortcode, ofForm] of byShortcode) {
+    const cells = ofForm.map(([i, { questionRef }]) => [csvCell(questionRef), i] as const);
+    forms.set(shortcode, new ByteMap(cells));
   }
+  const none: Form = new ByteMap([]);
+
   return {
     names,
     columns: questions.map(({ column }) => indexes.get(column) as number),
-    forms: new ByteMap(formVersions.map(({ id, shortcode }) => [id, forms.get(shortcode) as Form])),
+    forms: new ByteMap(formVersions.map(({ id, shortcode }) => [id, forms.get(shortcode) ?? none])),
   };
 }

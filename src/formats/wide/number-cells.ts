@@ -1,9 +1,9 @@
 import { COMMA, POINT, ZERO } from '../../encode/ascii.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 
-/** Of cells and their separators, more than a record has. */
+/** More cells than a record has. */
 const CELLS = 16;
-/** A number with its point and separator. */
+/** The most that a number takes, with its point and separator. */
 const CELL_BYTES = 24;
 
 /**
@@ -22,7 +22,9 @@ export class NumberCells implements EncodedRows {
   }
 
   /**
-   * @param millionths those that are added to a whole number, without trailing zeros; 0 to 999,999
+   * Adds a number, written without trailing zeros.
+   *
+   * @param millionths its fraction: 0 to 999,999
    */
   add(whole: number, millionths = 0): this {
     this.#digits(whole, 1);
@@ -31,6 +33,7 @@ export class NumberCells implements EncodedRows {
       this.#digits(millionths, 6);
       while (this.data[this.#length - 1] === ZERO) this.#length--;
     }
+
     this.data[this.#length++] = COMMA;
     this.cells[++this.count] = this.#length;
     return this;
@@ -40,6 +43,7 @@ export class NumberCells implements EncodedRows {
     let digits = least;
     for (let power = 10 ** least; power <= number; power *= 10) digits++;
     this.#length += digits;
+
     let rest = number;
     for (let at = 1; at <= digits; at++) {
       const tens = Math.floor(rest / 10);

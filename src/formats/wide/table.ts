@@ -41,26 +41,26 @@ export async function wideTable(
   const { repeats = 'last', safe, timing } = options;
   const found = await wideQuestions(db, selection, options.columns);
   const questions = questionColumns(found, selection.formVersions);
-  const timingColumns = timing ? TIMING_COLUMNS : [];
   const names = [
     ...FIRST_COLUMNS,
-    ...timingColumns,
+    ...(timing ? TIMING_COLUMNS : []),
     'metadata',
     ...addedColumns(options).names,
     ...questions.names,
   ];
   const row = rowColumns(options);
-  const { columns } = row;
+  const format = csvPages({
+    columns: row.columns,
+    order: BY_PARTICIPANT,
+    cells: true,
+    safe,
+    maxRowBytes: MAX_ROW_BYTES,
+  });
+
   return {
     names,
     questions: found,
-    format: csvPages({
-      columns,
-      order: BY_PARTICIPANT,
-      cells: true,
-      safe,
-      maxRowBytes: MAX_ROW_BYTES,
-    }),
+    format,
     rowTooLarge: responseTooLarge,
     async *records(writer, pages, reserveMemory) {
       const builder = wideTableBuilder(questions, row, repeats, writer);

@@ -15,8 +15,10 @@ export class Timing {
   #count = 0;
 
   /**
-   * Adds the time of a final answer, in ascending order: the API's timestamp at a position. @param
-   * end of the timestamp
+   * Adds the time of a final answer, not before the last one: a timestamp as the API prints it.
+   *
+   * @param at its position
+   * @param end the position after it
    */
   add(bytes: Uint8Array, at: number, end: number): void {
     const month = twoAt(bytes, at + 5);
@@ -25,23 +27,23 @@ export class Timing {
     const leapDays = Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400);
     const daysBefore = Math.floor((153 * ((month + 9) % 12) + 2) / 5);
     const days = 365 * year + leapDays + daysBefore + twoAt(bytes, at + 8);
-    const second =
-      86_400 * days +
-      3600 * twoAt(bytes, at + 11) +
-      60 * twoAt(bytes, at + 14) +
-      twoAt(bytes, at + 17);
+
+    const hours = 24 * days + twoAt(bytes, at + 11);
+    const minutes = 60 * hours + twoAt(bytes, at + 14);
+    const seconds = 60 * minutes + twoAt(bytes, at + 17);
     const fraction = integerAt(bytes, at + 20, end - 1);
     const micros = end - at > MILLISECONDS_LENGTH ? fraction : 1000 * fraction;
+
     const i = this.#count++;
     if (i === this.#times.length)
       this.#times = new BigInt64Array(this.#times.buffer.transfer(16 * i));
-    this.#times[i] = SECOND * BigInt(second) + BigInt(micros);
+    this.#times[i] = SECOND * BigInt(seconds) + BigInt(micros);
   }
 
   /**
-   * Writes the cells of TIMING_COLUMNS, without those that are null: with one answer there is no
-   * time between two. As numpy's default, a percentile between two times is interpolated linearly;
-   * it is rounded half up. The next time begins another record.
+   * Writes the cells of TIMING_COLUMNS, without those of times between answers if there is only one
+   * answer. Percentiles between two times are interpolated linearly, as by default in numpy, and
+   * rounded half up. The next time begins another record.
    *
    * @param corrections the number of the other answers
    */
@@ -51,9 +53,11 @@ export class Timing {
     this.#count = 0;
     cells.add(last + 1).add(corrections);
     addTime(cells, at(times, last) - at(times, 0));
+
     for (let i = 0; i < last; i++) times[i] = at(times, i + 1) - at(times, i);
     const gaps = times.subarray(0, last);
     gaps.sort();
+
     for (const percent of last > 0 ? PERCENTILES : []) {
       const position = percent * (last - 1);
       const low = at(gaps, Math.floor(position / 100));

@@ -58,11 +58,9 @@ const MAX_DIGITS = 15;
 /** With a sign and a point. */
 const MAX_NUMBER_LENGTH = MAX_DIGITS + 2;
 
-/**
- * A cell takes at most so many bytes besides its text, those included that begin or end its row.
- */
+/** The most bytes of a cell besides its text, with those that begin or end its row. */
 const MAX_MARKUP = 120;
-/** A byte of text becomes at most so many: `_x0001_`. */
+/** The most bytes that one of a text becomes: `_x0001_`. */
 const MAX_EXPANSION = 7;
 
 /** The first byte of U+2000 to U+2FFF, some of which LibreOffice trims. */
@@ -128,21 +126,25 @@ export class SheetWriter implements RecordWriter {
     const from = start + quotes;
     const to = end - quotes;
     if (from >= to) return;
+
     if (to - from > MAX_CELL_LENGTH && textLength(bytes, from, to) > MAX_CELL_LENGTH) {
       throw new SheetLimitError(`a cell of more than ${MAX_CELL_LENGTH} characters`);
     }
+
     const { output } = this;
     output.reserve(MAX_MARKUP + MAX_EXPANSION * (to - from));
     if (!this.#hasBegun) this.#begin();
     CELL.write(output);
     writeColumn(output, column);
     output.write(this.#row, 0, this.#rowDigits);
+
     if (this.#records > 0 && this.#numbers.has(column) && isNumber(bytes, from, to)) {
       NUMBER_POSITION_END.write(output);
       output.write(bytes, from, to);
       TEXT.close.write(output);
       return;
     }
+
     (this.#records > 0 ? POSITION_END : NAME_POSITION_END).write(output);
     const { length } = output;
     if (writeText(output, bytes, from, to, TEXT)) return;
@@ -156,10 +158,13 @@ export class SheetWriter implements RecordWriter {
 
   /** @throws SheetLimitError for a record beyond {@link MAX_ROWS} */
   endRecord(): void {
-    if (++this.#records > MAX_ROWS) throw new SheetLimitError(`more than ${MAX_ROWS} records`);
+    this.#records++;
+    if (this.#records > MAX_ROWS) throw new SheetLimitError(`more than ${MAX_ROWS} records`);
+
     this.output.reserve(MAX_MARKUP);
     if (!this.#hasBegun) this.#begin();
     ROW_END.write(this.output);
+
     this.#rowDigits = utf8.encodeInto(String(this.#records + 1), this.#row).written;
     this.#cells = 0;
     this.#hasBegun = false;
@@ -173,31 +178,35 @@ export class SheetWriter implements RecordWriter {
   }
 }
 
-/** Writes a column's letters: A to Z, AA to ZZ, AAA and further. @param column counted from 0 */
+/**
+ * Writes a column's letters: A to Z, AA to ZZ, AAA and further.
+ *
+ * @param column counted from 0
+ */
 function writeColumn(output: Output, column: number): void {
-  if (column >= 26 + 26 * 26)
-    output.writeByte(UPPER_A + Math.floor((column - 26 - 26 * 26) / (26 * 26)));
-  if (column >= 26) output.writeByte(UPPER_A + (Math.floor((column - 26) / 26) % 26));
+  if (column >= 26) writeColumn(output, Math.floor(column / 26) - 1);
   output.writeByte(UPPER_A + (column % 26));
 }
 
 function isNumber(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start > MAX_NUMBER_LENGTH) return false;
+
   const text = String.fromCharCode(...bytes.subarray(start, end));
   return NUMBER.test(text) && text.replace(/[-.]/g, '').length <= MAX_DIGITS;
 }
 
-/** Whether a text begins or ends with white space, perhaps: XML's, or that of U+2000 to U+2FFF. */
+/** Whether a text may begin or end with white space: XML's, or that of U+2000 to U+2FFF. */
 function mayBeTrimmed(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] as number;
-  return (
-    first <= SPACE || first === E2 || (bytes[end - 1] as number) <= SPACE || bytes[end - 3] === E2
-  );
+  const last = bytes[end - 1] as number;
+
+  return first <= SPACE || first === E2 || last <= SPACE || bytes[end - 3] === E2;
 }
 
 /**
- * Writes the text of a CSV cell, whose quotes are doubled. @returns false if it has to be an inline
- * string
+ * Writes the text of a CSV cell, whose quotes are doubled.
+ *
+ * @returns false if it has to be an inline string
  */
 function writeText(
   output: Output,
@@ -207,34 +216,37 @@ function writeText(
   kind: typeof TEXT,
 ): boolean {
   (mayBeTrimmed(bytes, start, end) ? kind.openSpaced : kind.open).write(output);
-  for (
-    let at = copyPlain(output, bytes, start, end);
-    at < end;
-    at = copyPlain(output, bytes, at, end)
-  ) {
-    const byte = bytes[at++] as number;
+
+  let at = copyPlain(output, bytes, start, end);
+  while (at < end) {
+    const byte = bytes[at] as number;
     const entity = ENTITIES[byte];
+    let length = 1;
+
     if (entity) {
       if (kind === TEXT && byte === AMPERSAND) return false;
       entity.write(output);
-    } else if (!isEscaped(bytes, at - 1, end)) {
+    } else if (!isEscaped(bytes, at, end)) {
       output.writeByte(byte);
     } else if (kind === TEXT) {
       return false;
     } else if (byte === EF) {
-      escapeOf(0xff40 + (bytes[at + 1] as number)).write(output);
-      at += 2;
+      escapeOf(0xff40 + (bytes[at + 2] as number)).write(output);
+      length = 3;
     } else {
       escapeOf(byte).write(output);
     }
+
+    at = copyPlain(output, bytes, at + length, end);
   }
+
   kind.close.write(output);
   return true;
 }
 
 /**
- * Copies a text up to the next character that may need more than a copy. Nothing else is in this
- * loop: a call would double its time.
+ * Copies a text up to the next character that may need more than a copy. A call in this loop would
+ * double its time.
  *
  * @returns the character's position, or `end`
  */
@@ -242,6 +254,7 @@ function copyPlain(output: Output, bytes: Uint8Array, start: number, end: number
   const to = output.bytes;
   let { length } = output;
   let at = start;
+
   for (; at < end; at++) {
     const byte = bytes[at] as number;
     if (SPECIAL[byte] !== 0) {
@@ -250,23 +263,27 @@ function copyPlain(output: Output, bytes: Uint8Array, start: number, end: number
     }
     to[length++] = byte;
   }
+
   output.length = length;
   return at;
 }
 
 /**
- * Whether the character at `at`, which is special, must be written as `_xHHHH_` (ECMA-376-1 section
- * 22.9.2.19): XML 1.0 cannot hold it, or it begins such an escape, perhaps with the first byte of
- * the next character's own.
+ * Whether the special character at `at` must be written as `_xHHHH_` (ECMA-376-1 section
+ * 22.9.2.19): XML 1.0 cannot hold it, or the text from here on looks like such an escape, whose last
+ * `_` may begin the escape of the next character.
  */
 function isEscaped(bytes: Uint8Array, at: number, end: number): boolean {
   const byte = bytes[at] as number;
   // U+FFFE and U+FFFF
   if (byte === EF) return bytes[at + 1] === 0xbf && (bytes[at + 2] as number) >= 0xbe;
   if (byte !== UNDERSCORE) return true;
+
   if (bytes[at + 1] !== LOWER_X || at + 6 >= end) return false;
-  for (let i = at + 2; i < at + 6; i++) if (!isHexDigit(bytes[i] as number)) return false;
+  if (!bytes.subarray(at + 2, at + 6).every(isHexDigit)) return false;
+
   const next = bytes[at + 6] as number;
   if (next === UNDERSCORE) return true;
-  return SPECIAL[next] !== 0 && next !== QUOTE && !ENTITIES[next] && isEscaped(bytes, at + 6, end);
+  const mayBeEscaped = SPECIAL[next] !== 0 && next !== QUOTE && !ENTITIES[next];
+  return mayBeEscaped && isEscaped(bytes, at + 6, end);
 }

@@ -89,6 +89,7 @@ export function workbook(
     ]),
     'xl/styles.xml': styles(hasNumbers),
   };
+
   return zip([
     ...Object.entries(parts).map(([name, text]) => ({ name, data: [xml(text)] })),
     ...sheets.map(({ data }, i) => ({ name: `xl/${paths[i]}`, data })),
@@ -122,6 +123,7 @@ export async function* sheetOf(
   const rows = new SheetWriter(numbers);
   for (const writer of [columns, rows]) writeHeader(writer, names);
   yield* records(columns, [first], reserveMemory); // nothing
+
   yield xml(sheetStart(columns.widths));
   yield* records(rows, pages, reserveMemory);
   yield SHEET_END;

@@ -18,7 +18,7 @@ export interface ZipEntry {
   readonly data: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** What the central directory lists of an entry; sizes and offset in bytes. */
+/** An entry in the central directory; sizes and offset in bytes. */
 interface ListedEntry {
   readonly name: string;
   readonly crc: number[];
@@ -30,7 +30,7 @@ interface ListedEntry {
 /** Large enough that the overhead of a write is negligible. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Each write leaves native memory to the garbage collector, so there should be few. */
+/** Each write leaves native memory to the garbage collector, so writes should be large. */
 const WRITE_BYTES = 256 * 1024;
 /** A read takes the output of a write, to which deflate adds little if it cannot compress it. */
 const READ_BYTES = WRITE_BYTES + 64 * 1024;
@@ -76,24 +76,32 @@ export async function* zip(entries: Iterable<ZipEntry>): AsyncGenerator<Uint8Arr
   };
   const listed: ListedEntry[] = [];
   let sent = 0;
+
   for (const { name, data } of entries) {
     const offset = sent + output.length;
     add(localHeader(name));
     const start = sent + output.length;
     let size = 0;
     let header = GZIP_HEADER_BYTES;
-    for await (const chunk of gzip(data, (bytes) => (size += bytes))) {
+    const count = (bytes: number) => {
+      size += bytes;
+    };
+
+    for await (const chunk of gzip(data, count)) {
       const skipped = Math.min(header, chunk.length);
       header -= skipped;
       output.reserve(chunk.length);
       output.write(chunk, skipped);
+
       const ready = output.length - GZIP_TRAILER_BYTES; // the rest may be the trailer
       if (ready < CHUNK_BYTES) continue;
+
       yield output.bytes.subarray(0, ready);
       sent += ready;
       output.bytes.copyWithin(0, ready, output.length);
       output.length = GZIP_TRAILER_BYTES;
     }
+
     output.length -= GZIP_TRAILER_BYTES;
     const crc = [...output.bytes.subarray(output.length, output.length + CRC_BYTES)];
     const entry = { name, crc, compressedSize: sent + output.length - start, size, offset };
@@ -110,9 +118,9 @@ export async function* zip(entries: Iterable<ZipEntry>): AsyncGenerator<Uint8Arr
 /**
  * Compresses a stream.
  *
- * CompressionStream itself has no backpressure in workerd: a write is complete when its output has
- * been stored. So a read is always pending, and what the previous write left is read before the
- * next one. This takes a BYOB reader, because others get 4 KiB at a time.
+ * CompressionStream has no backpressure in workerd: a write is complete when its output has been
+ * stored. So a read is always pending, and the output of a write is read before the next one. A
+ * BYOB reader is needed, because others get 4 KiB at a time.
  *
  * @param count receives the size of each chunk
  */
@@ -126,12 +134,12 @@ async function* gzip(
   const read = (memory: ArrayBuffer) =>
     suppressUnhandledRejection(reader.read(new Uint8Array(memory)));
   let next = read(new ArrayBuffer(READ_BYTES));
+
   try {
     for await (const chunk of data) {
       for (let at = 0; at < chunk.length; at += WRITE_BYTES) {
-        const consumed = suppressUnhandledRejection(
-          writer.write(chunk.subarray(at, at + WRITE_BYTES)),
-        );
+        const written = chunk.subarray(at, at + WRITE_BYTES);
+        const consumed = suppressUnhandledRejection(writer.write(written));
         for (;;) {
           const part = await Promise.race([next, consumed]);
           if (!part || part.done) break;
@@ -141,8 +149,13 @@ async function* gzip(
       }
       count(chunk.length);
     }
+
     const closed = suppressUnhandledRejection(writer.close());
-    for (let part = await next; !part.done; part = await read(part.value.buffer)) yield part.value;
+    let part = await next;
+    while (!part.done) {
+      yield part.value;
+      part = await read(part.value.buffer);
+    }
     await closed;
   } finally {
     // Unless it was read to its end, nobody will consume the rest.
