@@ -86,7 +86,7 @@ function checkNames(
   const given = c.req.queries();
   const refusal = Object.entries(given)
     .filter(([name, values]) => !isDefault(name, values))
-    .flatMap(([name, values]) => [name, ...values.map((value) => `${name}=${value}`)])
+    .flatMap(([name, values]) => [name].concat(values.map((value) => `${name}=${value}`)))
     .find((key) => Object.hasOwn(refused, key));
   const known = new Set([...query, '', refusal?.split('=')[0]]);
   const ignored = Object.keys(given).filter((name) => !known.has(name));
