@@ -71,13 +71,13 @@ export type Parameters = {
   readonly [Name in keyof typeof VALUES]?: ReturnType<(typeof VALUES)[Name]> | undefined;
 };
 
-const FILTERS: readonly string[] = ['since', 'until', 'userid', 'shortcode', 'question_ref'];
+export const FILTERS: readonly string[] = ['since', 'until', 'userid', 'shortcode', 'question_ref'];
 /** One is a key of some metadata. */
 const ARMS = ['seed_2', 'seed_25_2', 'seed_7'];
 const LEAVING_OUT = ['repeats', 'require_metadata', 'require_question'];
 const WIDE = [...LEAVING_OUT, 'value', 'columns', 'metadata', 'arm', 'timing'];
 /** The parameters of each path, besides filters; of two, also with `layout=wide`. */
-const NAMES: Readonly<Record<string, readonly string[]>> = {
+export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   '/responses': ['after', 'pageSize', 'order', 'count'],
   '/responses/csv': ['after', 'metadata', 'arm', 'omit', 'bom', 'safe', 'count'],
   '/responses/csv wide': [...WIDE, 'bom', 'safe'],
@@ -103,8 +103,8 @@ export function randomParameters(
   views: readonly Pick<Account, 'data'>[],
   layout = pick(random, ['long', 'wide'] as const),
 ): Parameters {
-  const isWide = layout === 'wide' && NAMES[`${path} wide`] !== undefined;
-  const names = NAMES[isWide ? `${path} wide` : path];
+  const isWide = layout === 'wide' && PARAMETERS[`${path} wide`] !== undefined;
+  const names = PARAMETERS[isWide ? `${path} wide` : path];
   const rows = views.flatMap(({ data }) => {
     const shortcodes = shortcodesOf(formsOf({ survey }, data));
     return data.responses.flatMap((row) => {
