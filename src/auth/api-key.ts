@@ -17,9 +17,7 @@ const SECRET_LENGTH = 43; // 62^43 > 2^256
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-const SHAPE = new RegExp(
-  `^(?:${PREFIX}|${LIMITED_PREFIX})[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`,
-);
+const SHAPE = new RegExp(`^sresl?_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /**
  * A new key from the platform's cryptographic random number generator. Only its hash is stored, so

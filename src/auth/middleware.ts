@@ -120,9 +120,9 @@ async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promis
     throw invalidToken(c.req.header('Authorization') !== undefined);
   }
 
-  const { accountId, keyId, email, expires, limits } = key;
-  const countedAs = limits ? `${accountId} limited` : accountId;
-  c.set('account', { id: accountId, countedAs, email, expires, keyId, limits });
+  const { accountId: id, limits } = key;
+  const countedAs = limits ? `${id} limited` : id;
+  c.set('account', { ...key, id, countedAs });
   c.header('RateLimit-Policy', RATE_LIMIT_POLICY);
   await enforceLimit(c.env.ACCOUNT_LIMIT, countedAs, requestId, tooManyRequests);
 }

@@ -62,24 +62,15 @@ export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and '
  */
 export function render(statement: Sql): { text: string; params: Param[] } {
   const numbers = new Map<Value, number>();
-  let text = '';
+  const textOf = (part: Sql | Value): string => {
+    if (part instanceof Sql) return String.raw({ raw: part.texts }, ...part.parts.map(textOf));
 
-  const write = ({ texts, parts }: Sql) => {
-    for (const [i, next] of texts.entries()) {
-      text += next;
-      const part = parts[i];
-      if (part instanceof Sql) write(part);
-      else if (part) text += `$${numberOf(part)}`;
-    }
+    const number = numbers.get(part) ?? numbers.size + 1;
+    numbers.set(part, number);
+    return `$${number}`;
   };
-  const numberOf = (value: Value) => {
-    const number = numbers.get(value) ?? numbers.size + 1;
-    numbers.set(value, number);
-    return number;
-  };
-  write(statement);
 
-  return { text, params: Array.from(numbers.keys(), ({ param }) => param) };
+  return { text: textOf(statement), params: Array.from(numbers.keys(), ({ param }) => param) };
 }
 
 /**

@@ -32,8 +32,8 @@ interface CsvShape {
    * cell that is checked.
    */
   readonly hidden?: number;
-  /** The columns, counted from 0, whose texts make a row's key. */
-  readonly keyColumns: readonly number[];
+  /** The columns, counted from 0, whose texts make a row's key; none unless given. */
+  readonly keyColumns?: readonly number[];
   /** Whether to return the positions of the cells. */
   readonly cells?: boolean | undefined;
 }
@@ -48,7 +48,7 @@ interface CsvShape {
 export function csvEncoder({
   columns,
   hidden = 0,
-  keyColumns,
+  keyColumns = [],
   cells: withCells = false,
 }: CsvShape): EncodeRows {
   const checked = columns + hidden;

@@ -7,17 +7,9 @@ import { malformed } from './rows.ts';
  * backslash.
  */
 export const ESCAPES = new Uint8Array(256);
-for (const [letter, char] of Object.entries({
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-})) {
-  ESCAPES[letter.charCodeAt(0)] = char.charCodeAt(0);
-}
+const LETTERS = '\\/bfnrt';
+for (let i = 0; i < LETTERS.length; i++)
+  ESCAPES[LETTERS.charCodeAt(i)] = '\\/\b\f\n\r\t'.charCodeAt(i);
 
 /**
  * @returns the code point of the `\uXXXX`, or of the surrogate pair of two, at `at`; U+FFFD for a

@@ -21,8 +21,8 @@ export interface ObjectLayout {
   readonly members: readonly (readonly [name: string, value: MemberValue])[];
   /** The number of columns that follow and are not written. */
   readonly hidden?: number;
-  /** The columns, counted from 0, whose texts make a row's key. */
-  readonly keyColumns: readonly number[];
+  /** The columns, counted from 0, whose texts make a row's key; none unless given. */
+  readonly keyColumns?: readonly number[];
   /** The text around each object. */
   readonly before?: string;
   readonly after?: string;
@@ -35,7 +35,7 @@ const RESERVE = 1.02;
 export function objectEncoder({
   members,
   hidden = 0,
-  keyColumns,
+  keyColumns = [],
   before = '',
   after = '',
 }: ObjectLayout): EncodeRows {

@@ -94,7 +94,7 @@ async function codebookSheet(
   columns: ColumnsBy | undefined,
   db: Database,
 ): Promise<Sheet> {
-  const encode = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [], cells: true });
+  const encode = csvEncoder({ columns: CODEBOOK_COLUMNS.length, cells: true });
   const reading = db.page(codebookQuery(selection, columns), QUESTIONS_OPTIONS, encode);
   const page = await reading.catch(
     ifTooMany('questions', 'shortcode or question_ref, or leave out codebook'),

@@ -12,9 +12,9 @@ const MAX_URL_LENGTH = 8 * 1024;
  * @returns no header if the URL would be too long, or the client's `Host` makes it invalid
  */
 export function linkToNext(c: Context<AppEnv>, last: Required<Cursor>): Record<string, string> {
-  if (!URL.canParse(c.req.url)) return {};
+  const url = URL.parse(c.req.url);
+  if (!url) return {};
 
-  const url = new URL(c.req.url);
   for (const name of ['after', 'count', ...c.var.ignored]) url.searchParams.delete(name);
   url.searchParams.append('after', encodeCursor(last));
 

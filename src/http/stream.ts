@@ -51,18 +51,17 @@ async function pump(
   { writeBytes, stallMs }: typeof FILE_PACE,
 ): Promise<TransferEnd> {
   let writingSince: number | undefined;
+  /** Why the service aborted the transfer: the client is too slow, or its key was revoked. */
+  let stopped: unknown;
+
   // rejects if the client has disconnected
   const abort = (reason: unknown) => void writer.abort(reason).catch(() => {});
-  /** Why the service aborted the transfer, if it did so for another reason than failed chunks. */
-  let stopped: unknown;
-  const stop = (reason: unknown) => {
+  const stop = (reason: Error) => {
     stopped ??= reason;
     abort(reason);
   };
 
-  const stopIfRevoked = () => {
-    if (signal.reason instanceof ApiError) stop(signal.reason); // the key was revoked
-  };
+  const stopIfRevoked = () => signal.reason instanceof ApiError && stop(signal.reason);
   signal.addEventListener('abort', stopIfRevoked);
   stopIfRevoked();
 
@@ -70,11 +69,10 @@ async function pump(
   writer.closed.catch((error: unknown) => requestAbort.abort(error));
 
   const stalled = `the client did not take ${writeBytes} bytes within ${stallMs / 1000} s`;
-  const stopIfStalled = () => {
-    const isStalled = writingSince !== undefined && Date.now() - writingSince >= stallMs;
+  const watch = setInterval(() => {
+    const isStalled = Date.now() - (writingSince ?? Infinity) >= stallMs;
     if (isStalled) stop(new StalledClientError(stalled));
-  };
-  const watch = setInterval(stopIfStalled, WATCH_MS);
+  }, WATCH_MS);
 
   try {
     for await (const chunk of chunks) {

@@ -45,13 +45,8 @@ export function isSamePosition(one: Cursor | undefined, other: Cursor | undefine
 }
 
 /** Writes a token in the current format. In pages of responses, `tokenWriter` writes the same. */
-export function encodeCursor({
-  timestamp,
-  userid,
-  questionRef,
-  surveyid,
-}: Required<Cursor>): string {
-  const array = [TOKEN_VERSION, timestamp, userid, questionRef, surveyid];
+export function encodeCursor(cursor: Required<Cursor>): string {
+  const array = [TOKEN_VERSION, ...MEMBERS.map((name) => cursor[name])];
   const bytes = new TextEncoder().encode(JSON.stringify(array));
 
   return bytes.toBase64({ alphabet: 'base64url', omitPadding: true });

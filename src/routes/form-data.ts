@@ -32,8 +32,9 @@ export const formData = endpoint({
     const rows: ListQuery = (...range) => formDataQuery(surveyOf(c, query.survey), ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
     return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...response) => {
-      const isDeleted = c.var.stats.rows === 0; // meanwhile
-      if (isDeleted) throw noResponses(query.survey, c.var.account.email, query.missing);
+      // deleted meanwhile
+      if (c.var.stats.rows === 0)
+        throw noResponses(query.survey, c.var.account.email, query.missing);
       return sendBody(...response);
     });
   },

@@ -13,9 +13,8 @@ import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** The members that are not strings. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['responses', 'participants', 'choices']);
-const csv = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [] });
+const csv = csvEncoder({ columns: CODEBOOK_COLUMNS.length });
 const json = objectEncoder({
-  keyColumns: [],
   members: CODEBOOK_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
   before: ',',
 });

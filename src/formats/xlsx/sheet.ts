@@ -53,10 +53,9 @@ const NUMBER_POSITION_END = new Constant('" s="2"><v>');
 /**
  * A decimal number of at most 15 digits, which a double holds exactly. Excel reads no more of them.
  */
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-const MAX_DIGITS = 15;
+const NUMBER = /^-?(?!(?:\.?\d){16})(?:0|[1-9]\d*)(?:\.\d+)?$/;
 /** With a sign and a point. */
-const MAX_NUMBER_LENGTH = MAX_DIGITS + 2;
+const MAX_NUMBER_LENGTH = 17;
 
 /** The most bytes of a cell besides its text, with those that begin or end its row. */
 const MAX_MARKUP = 120;
@@ -190,9 +189,7 @@ function writeColumn(output: Output, column: number): void {
 
 function isNumber(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start > MAX_NUMBER_LENGTH) return false;
-
-  const text = String.fromCharCode(...bytes.subarray(start, end));
-  return NUMBER.test(text) && text.replace(/[-.]/g, '').length <= MAX_DIGITS;
+  return NUMBER.test(String.fromCharCode(...bytes.subarray(start, end)));
 }
 
 /** Whether a text may begin or end with white space: XML's, or that of U+2000 to U+2FFF. */
