@@ -63,7 +63,8 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
   const isFirst = repeats === 'first';
   const text = sql`
     with recursive ${ctes}, selected as materialized (
-      select ${RECORD}, surveyid, flowid, question_ref, question_idx, timestamp, ${answer.sql} as value
+      select ${RECORD}, surveyid, flowid, question_ref, question_idx, timestamp,
+        ${answer.sql} as value
       from ${all}
     ), ${questionCte(sql`selected`)}, ${columnNames(columns)}, asked as materialized (
       select shortcode, question_ref, column_name, ordinal, question_number

@@ -45,8 +45,8 @@ export function codebookQuery(selection: Selection, by?: ColumnsBy): Query {
   ]);
   const text = sql`
     with recursive ${responses.forms}, ${FORM_POSITION}, answered as materialized (
-      select position, shortcode, question_ref, userid,
-        min(question_idx) as idx, count(*) as responses, min(timestamp) as first, max(timestamp) as last
+      select position, shortcode, question_ref, userid, min(question_idx) as idx,
+        count(*) as responses, min(timestamp) as first, max(timestamp) as last
       from form_position form, lateral (
         select question_ref, userid, question_idx, timestamp from ${ofForm} offset 0
       ) response

@@ -93,7 +93,8 @@ export function leftOut(
         from (
           select userid, ${ofForm}
           from (
-            select surveyid, userid, min(flowid) as first_flow, max(flowid) as last_flow, ${ofVersion}
+            select surveyid, userid, min(flowid) as first_flow, max(flowid) as last_flow,
+              ${ofVersion}
             from ${responses}
             group by surveyid, userid
           ) version join form on form.id = surveyid
@@ -111,7 +112,8 @@ export function leftOut(
     // of `left_out`, it would compare each response with all of its rows.
     conditions: [
       sql`not exists (
-        select from unnest(array(select userid from left_out)) one (id) where one.id = responses.userid
+        select from unnest(array(select userid from left_out)) one (id)
+        where one.id = responses.userid
       )`,
     ],
     count: sql`(select count(*) from left_out)`,

@@ -50,6 +50,7 @@ export function relationOf({
 
   // `is true` makes it a filter: Postgres then estimates the number of rows from the ids, which it
   // cannot do from the result of a query.
+  const isInSelection = sql`surveyid = any(${ids}::uuid[])`;
   const isInForm = sql`(surveyid in (select id from form)) is true`;
   const responses = survey.limits ? limitedResponses(survey.limits) : sql`responses`;
 
@@ -57,8 +58,7 @@ export function relationOf({
     forms: sql`form as materialized (${forms})`,
     to: (form, conditions) =>
       sql`${responses} where ${and([sql`surveyid = ${form}`, ...conditions])}`,
-    all: (conditions) =>
-      sql`${responses} where ${and([sql`surveyid = any(${ids}::uuid[])`, isInForm, ...conditions])}`,
+    all: (conditions) => sql`${responses} where ${and([isInSelection, isInForm, ...conditions])}`,
   };
 }
 
@@ -113,7 +113,8 @@ function limitedResponses(limits: KeyLimits): Sql {
   const members = visible?.map((key) => {
     const name = sql`${key}::text`;
     return sql`
-      case when metadata ? ${name} then jsonb_build_object(${name}, metadata->${name}) else '{}' end`;
+      case when metadata ? ${name} then jsonb_build_object(${name}, metadata->${name})
+        else '{}' end`;
   });
   const object = members ? join([sql`'{}'::jsonb`, ...members], ' || ') : sql`metadata - 'pageid'`;
   const masks: Record<string, Sql | undefined> = {

@@ -53,7 +53,9 @@ export function summaryQuery(
       group by 1, 2, 3
     ), form_count as (
       select (
-          select min(shortcode) from form_position where form_position.position = participant.position
+          select min(shortcode)
+          from form_position
+          where form_position.position = participant.position
         ) as shortcode, sum(responses) as responses, count(*) as participants, position
       from (
         select position, userid, sum(responses) as responses from answered group by position, userid

@@ -15,7 +15,8 @@ type LongOptions = Partial<Values<'metadata' | 'arm' | 'omit' | 'safe'>>;
 /**
  * A table with a record for each response.
  *
- * @param cells whether its pages have the positions of their cells, which `records` needs
+ * @param cells whether pages are read with the positions of their cells, without which `records`
+ * cannot be used
  * @throws ApiError 400 for columns that cannot be omitted
  */
 export function longTable({ omit = [], safe, ...options }: LongOptions, cells: boolean): Table {

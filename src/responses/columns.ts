@@ -21,7 +21,7 @@ interface ColumnDescription {
   /** Where it comes from, if not from the response: the form version, or the Worker. */
   readonly from?: 'form' | 'worker';
   /** The bodies that have it, unless all have. */
-  readonly only?: readonly ('csv' | 'json' | 'digest')[];
+  readonly bodies?: readonly ('csv' | 'json' | 'digest')[];
   readonly description?: string;
   /** A regular expression that the text matches, besides its type. */
   readonly pattern?: string;
@@ -49,7 +49,7 @@ const COLUMNS = [
     type: 'text',
     from: 'form',
     sql: `(select jsonb_object_agg(id, shortcode) from form)->>surveyid::text`,
-    only: ['json', 'digest'],
+    bodies: ['json', 'digest'],
     description: 'The shortcode of the form that was answered.',
     example: 'healthstart',
   },
@@ -112,7 +112,7 @@ const COLUMNS = [
     isNullable: true,
     isTyped: true,
     sql: `(metadata->>'ad_id')`,
-    only: ['csv'],
+    bodies: ['csv'],
     example: null,
   },
   { name: 'pageid', type: 'text', isNullable: true, isTyped: true, example: '104882517369924467' },
@@ -121,7 +121,7 @@ const COLUMNS = [
     name: 'token',
     type: 'text',
     from: 'worker',
-    only: ['json'],
+    bodies: ['json'],
     pattern: '^[A-Za-z0-9_-]+$',
     description:
       'The cursor of this response, for the parameter `after`. Opaque; stays valid across deployments.',
@@ -136,7 +136,7 @@ export type ResponseColumn = ColumnDescription & { readonly name: ColumnName };
 
 const all: readonly ResponseColumn[] = COLUMNS;
 const columnsOf = (body: 'csv' | 'json' | 'digest') =>
-  all.filter(({ only }) => only?.includes(body) ?? true);
+  all.filter(({ bodies }) => bodies?.includes(body) ?? true);
 const namesOf = (columns: readonly ResponseColumn[]) => columns.map(({ name }) => name);
 
 export const columnNamed = (name: ColumnName) =>

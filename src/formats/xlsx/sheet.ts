@@ -267,8 +267,8 @@ function copyPlain(output: Output, bytes: Uint8Array, start: number, end: number
 
 /**
  * Whether the special character at `at` must be written as `_xHHHH_` (ECMA-376-1 section
- * 22.9.2.19): XML 1.0 cannot hold it, or the text from here on looks like such an escape, whose last
- * `_` may begin the escape of the next character.
+ * 22.9.2.19): XML 1.0 cannot hold it, or it begins what looks like such an escape. The last `_` of
+ * that can be the first of the next character's own escape.
  */
 function isEscaped(bytes: Uint8Array, at: number, end: number): boolean {
   const byte = bytes[at] as number;
