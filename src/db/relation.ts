@@ -48,9 +48,9 @@ export function relationOf({
       ) survey`
     : sql`select id, shortcode, created from surveys where ${isOwn}`;
 
+  const isInSelection = sql`surveyid = any(${ids}::uuid[])`;
   // `is true` makes it a filter: Postgres then estimates the number of rows from the ids, which it
   // cannot do from the result of a query.
-  const isInSelection = sql`surveyid = any(${ids}::uuid[])`;
   const isInForm = sql`(surveyid in (select id from form)) is true`;
   const responses = survey.limits ? limitedResponses(survey.limits) : sql`responses`;
 
