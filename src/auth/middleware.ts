@@ -54,9 +54,12 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
     const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     const request = { kv: c.env.API_KEYS, db, requestId, defer };
 
+    const isLimited = isLimitedApiKey(token);
+    const ifAsIssued = (key: StoredApiKey | undefined) =>
+      key && (key.limits !== null) === isLimited ? key : undefined;
     const findKey: FindKey = async (counted) => {
       if (hash === '') return undefined;
-      return ifAsIssued(token, await cache.find(hash, { ...request, ...counted }));
+      return ifAsIssued(await cache.find(hash, { ...request, ...counted }));
     };
     await stats.auth.time(() => authenticateRequest(c, findKey));
 
@@ -66,7 +69,7 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
       try {
         const key =
           checks > MAX_KV_CHECKS
-            ? ifAsIssued(token, await findApiKey(db, hash))
+            ? ifAsIssued(await findApiKey(db, hash))
             : await findKey(notCounted);
         if (!key) throw revokedKey();
       } catch (error) {
@@ -82,12 +85,6 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
       void Promise.resolve(stats.transfer).finally(() => clearInterval(timer));
     }
   };
-}
-
-/** A stored key, unless it has limits that its prefix does not tell, or the reverse. */
-function ifAsIssued(token: string, key: StoredApiKey | undefined): StoredApiKey | undefined {
-  if (!key) return undefined;
-  return (key.limits !== null) === isLimitedApiKey(token) ? key : undefined;
 }
 
 /**
