@@ -103,13 +103,13 @@ export function columnNames(by: ColumnsBy = 'form_question'): Sql {
       ) end
       from (select *, wanted[cardinality(names) + 1] as name from assigned) assigned
       where name is not null
-    ), complete as (
-      select root, names from assigned where cardinality(names) = cardinality(wanted)
     ), question_column as materialized (
       select wanting.*, coalesce(
           names[dense_rank() over (partition by root order by ordinal)], wanting.wanted
         ) as column_name
-      from wanting full join complete using (root)
+      from wanting full join (
+        select root, names from assigned where cardinality(names) = cardinality(wanted)
+      ) done using (root)
     )`;
 }
 

@@ -48,7 +48,7 @@ export function relationOf({
       ) survey`
     : sql`select id, shortcode, created from surveys where ${isOwn}`;
 
-  const isInSelection = sql`surveyid = any(${ids}::uuid[])`;
+  const isOfForm = sql`surveyid = any(${ids}::uuid[])`;
   // `is true` makes it a filter: Postgres then estimates the number of rows from the ids, which it
   // cannot do from the result of a query.
   const isInForm = sql`(surveyid in (select id from form)) is true`;
@@ -58,7 +58,7 @@ export function relationOf({
     forms: sql`form as materialized (${forms})`,
     to: (form, conditions) =>
       sql`${responses} where ${and([sql`surveyid = ${form}`, ...conditions])}`,
-    all: (conditions) => sql`${responses} where ${and([isInSelection, isInForm, ...conditions])}`,
+    all: (conditions) => sql`${responses} where ${and([isOfForm, isInForm, ...conditions])}`,
   };
 }
 

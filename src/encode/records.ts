@@ -57,10 +57,9 @@ export function recordOf(texts: readonly string[]): EncodedRows {
   const data = concat(...cells);
   data[data.length - 1] = LF;
 
-  const positions = new Int32Array(cells.length + 1);
-  for (const [i, { length }] of cells.entries())
-    positions[i + 1] = (positions[i] as number) + length;
-  return { data, cells: positions };
+  const positions = [0];
+  for (const { length } of cells) positions.push((positions.at(-1) as number) + length);
+  return { data, cells: Int32Array.from(positions) };
 }
 
 /** The header record of a CSV file. */

@@ -161,10 +161,10 @@ export class RowCells {
 function specialBytes(four: number): number {
   // A subtraction sets the highest bit of a byte that is smaller than what is subtracted. XOR with
   // 0x02 makes a quote 0x20, so that one subtraction finds it and the control characters.
-  const quotesAndControls = (four ^ 0x02020202) - 0x21212121;
+  const controls = (four ^ 0x02020202) - 0x21212121;
   const backslashes = (four ^ 0x5c5c5c5c) - 0x01010101;
 
-  return (quotesAndControls | backslashes | four) & 0x80808080;
+  return (controls | backslashes | four) & 0x80808080;
 }
 
 /** The index, from 0, of the first of {@link specialBytes}. */

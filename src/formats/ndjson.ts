@@ -12,8 +12,8 @@ export const ndjson: ExportFormat<Partial<Values<'omit'>>> = {
 
   prepare(_, { omit: names = [] }) {
     // A token contains the values of the cursor's columns.
-    const revealsOmitted = CURSOR_COLUMNS.some((name) => names.includes(name));
-    const omit = revealsOmitted ? [...names, 'token'] : names;
+    const hasOmitted = CURSOR_COLUMNS.some((name) => names.includes(name));
+    const omit = hasOmitted ? [...names, 'token'] : names;
     namesWithout(MEMBERS, omit);
 
     return {

@@ -11,6 +11,6 @@ export function ifNoneMatchNames(header: string | undefined, etag: string): bool
   if (header?.trim() === '*') return true;
   if (header === undefined || !LIST.test(header)) return false;
 
-  const opaque = (tag: string) => tag.replace(/^W\//, '');
-  return header.match(TAGS)?.some((tag) => opaque(tag) === opaque(etag)) ?? false;
+  const opaque = etag.replace(/^W\//, '');
+  return header.match(TAGS)?.some((tag) => tag.endsWith(opaque)) ?? false;
 }

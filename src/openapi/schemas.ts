@@ -35,8 +35,13 @@ const TIMESTAMP = {
   format: 'date-time',
   pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\d{3})?Z$`,
 } as const;
+const timeOrNull = (description: string): SchemaObject => ({
+  ...TIMESTAMP,
+  type: ['string', 'null'],
+  description,
+});
 const INTEGER = { type: 'string', pattern: String.raw`^-?\d+$` } as const;
-const COUNT = { type: 'integer', minimum: 0 } as const;
+const count = (description: string) => ({ type: 'integer', minimum: 0, description }) as const;
 const UUID = { type: 'string', format: 'uuid' } as const;
 
 const surveyFields: Fields<(typeof SURVEY_COLUMNS)[number]> = {
@@ -55,7 +60,7 @@ const surveyFields: Fields<(typeof SURVEY_COLUMNS)[number]> = {
   created: { ...TIMESTAMP, description: 'When this version was created, in UTC.' },
   metadata: { type: 'object' },
   translation_conf: { type: 'object' },
-  off_time: { ...TIMESTAMP, type: ['string', 'null'], description: 'When the form closes.' },
+  off_time: timeOrNull('When the form closes.'),
   timeouts: { description: 'Any JSON, or null.' },
 };
 
@@ -89,8 +94,8 @@ const questionFields: Fields<(typeof CODEBOOK_COLUMNS)[number]> = {
     description: 'The smallest index of the question in the form: an integer, as a string.',
   },
   question_text: { type: 'string', description: 'Text of the question in the latest response.' },
-  responses: { ...COUNT, description: 'Number of responses.' },
-  participants: { ...COUNT, description: 'Number of distinct participants.' },
+  responses: count('Number of responses.'),
+  participants: count('Number of distinct participants.'),
   first: { ...TIMESTAMP, description: 'Time of the first response.' },
   last: { ...TIMESTAMP, description: 'Time of the latest response.' },
   choices: {
@@ -113,22 +118,12 @@ const dayFields: Fields<'day' | 'responses' | 'participants'> = {
 const summaryFields: Fields<keyof Summary> = {
   responses: questionFields.responses,
   participants: questionFields.participants,
-  first: {
-    ...TIMESTAMP,
-    type: ['string', 'null'],
-    description: 'Time of the first response; null if there is none.',
-  },
-  last: {
-    ...TIMESTAMP,
-    type: ['string', 'null'],
-    description: 'Time of the latest response; null if there is none.',
-  },
+  first: timeOrNull('Time of the first response; null if there is none.'),
+  last: timeOrNull('Time of the latest response; null if there is none.'),
   days: arrayOf(object(dayFields), 'Days with responses, ascending.'),
-  left_out: {
-    ...COUNT,
-    description:
-      'Number of participants that `repeats`, `require_metadata` and `require_question` leave out; the other numbers do not count them.',
-  },
+  left_out: count(
+    'Number of participants that `repeats`, `require_metadata` and `require_question` leave out; the other numbers do not count them.',
+  ),
   forms: arrayOf(
     object({
       shortcode: responseFields.shortcode,
@@ -145,7 +140,7 @@ const summaryFields: Fields<keyof Summary> = {
         description: 'The parameter.',
       },
       name: { type: ['string', 'null'], description: 'Its value; null for `repeats`.' },
-      participants: { ...COUNT, description: 'Number of participants that it leaves out.' },
+      participants: count('Number of participants that it leaves out.'),
       userids: arrayOf({ type: 'string' }, 'The first 100 of them, in order.'),
     }),
     'How many participants each of these parameters leaves out. Several can leave out the same.',
@@ -153,8 +148,8 @@ const summaryFields: Fields<keyof Summary> = {
 };
 
 const answersFields = {
-  records: { ...COUNT, description: 'Number of records of the wide file.' },
-  left_out: { ...COUNT, description: 'Number of participants left out of it.' },
+  records: count('Number of records of the wide file.'),
+  left_out: count('Number of participants left out of it.'),
   questions: arrayOf(
     object({
       column: questionFields.column,
@@ -163,19 +158,19 @@ const answersFields = {
         description: 'Of the first form, if the column has answers of several.',
       },
       question_ref: responseFields.question_ref,
-      records: { ...COUNT, description: 'Number of records with an answer.' },
-      distinct: { ...COUNT, description: 'Number of different answers.' },
+      records: count('Number of records with an answer.'),
+      distinct: count('Number of different answers.'),
       values: arrayOf(
         object({
           value: {
             type: 'string',
             description: 'An answer. After 1,000 characters it ends with `…`.',
           },
-          records: { ...COUNT, description: 'Number of records with this answer.' },
+          records: count('Number of records with this answer.'),
         }),
         'The most frequent answers.',
       ),
-      other: { ...COUNT, description: 'Number of records with any other answer.' },
+      other: count('Number of records with any other answer.'),
     }),
     'The question columns of the wide file, in their order.',
   ),
@@ -225,11 +220,7 @@ export const schemas = {
   Digests: object(digestsFields, 'The fields are in this order.'),
   Key: object({
     email: { type: 'string', description: 'The account that the key belongs to.' },
-    expires: {
-      ...TIMESTAMP,
-      type: ['string', 'null'],
-      description: 'When the key expires, in UTC; null if it does not.',
-    },
+    expires: timeOrNull('When the key expires, in UTC; null if it does not.'),
     limits: {
       type: ['object', 'null'],
       description:
@@ -240,10 +231,7 @@ export const schemas = {
         surveys: namesOf('Only these surveys.'),
         shortcodes: namesOf('Only the forms with these shortcodes.'),
         questions: namesOf('Only responses to these questions.'),
-        without_questions: {
-          ...COUNT,
-          description: 'Responses to this many questions are hidden.',
-        },
+        without_questions: count('Responses to this many questions are hidden.'),
         metadata: namesOf('Only these keys of the metadata.'),
         pageid: { type: 'boolean', const: false, description: 'Page ids are hidden.' },
         pseudonyms: {

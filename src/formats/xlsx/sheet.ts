@@ -281,6 +281,6 @@ function isEscaped(bytes: Uint8Array, at: number, end: number): boolean {
 
   const next = bytes[at + 6] as number;
   if (next === UNDERSCORE) return true;
-  const mayBeEscaped = SPECIAL[next] !== 0 && next !== QUOTE && !ENTITIES[next];
-  return mayBeEscaped && isEscaped(bytes, at + 6, end);
+  if (SPECIAL[next] === 0 || next === QUOTE || ENTITIES[next]) return false;
+  return isEscaped(bytes, at + 6, end);
 }
