@@ -30,10 +30,9 @@ const fourAt = (text: string, at: number): number =>
 export function fingerprint32(text: string): number {
   const { length } = text;
   if (length > 4) {
-    const [a, b, c] = [length, 5 * length, 9];
-    const first = murmur(a + fourAt(text, 0), b);
-    const second = murmur(b + fourAt(text, length - 4), first);
-    return mix(murmur(c + fourAt(text, (length >> 1) & 4), second));
+    const first = murmur(length + fourAt(text, 0), 5 * length);
+    const second = murmur(5 * length + fourAt(text, length - 4), first);
+    return mix(murmur(9 + fourAt(text, (length >> 1) & 4), second));
   }
 
   let b = 0;

@@ -30,15 +30,15 @@ const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)[ T](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|\+00(?::00)?)$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+const MEMBERS = ['timestamp', 'userid', 'questionRef', 'surveyid'] as const;
+
 /** @param values a row's values in {@link CURSOR_COLUMNS}; empty when there is no row */
 export function cursorOf(values: readonly (string | null)[]): Required<Cursor> | undefined {
   if (values.length === 0) return undefined;
 
-  const [timestamp, userid, questionRef, surveyid] = values as [string, string, string, string];
-  return { timestamp, userid, questionRef, surveyid };
+  const members = MEMBERS.map((name, i) => [name, values[i]]);
+  return Object.fromEntries(members) as Required<Cursor>;
 }
-
-const MEMBERS = ['timestamp', 'userid', 'questionRef', 'surveyid'] as const;
 
 export function isSamePosition(one: Cursor | undefined, other: Cursor | undefined): boolean {
   return one !== undefined && MEMBERS.every((name) => one[name] === other?.[name]);
