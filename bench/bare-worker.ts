@@ -1,5 +1,5 @@
 // The export engine alone, without keys, parameters, compression or any other feature around it.
-import { connect } from '../src/db/client.ts';
+import { Connection } from '../src/db/client.ts';
 import { CSV_COLUMNS } from '../src/responses/columns.ts';
 import { findSurvey } from '../src/db/surveys.ts';
 import { csvHeader } from '../src/encode/records.ts';
@@ -8,9 +8,9 @@ import { csvPages } from '../src/formats/page-format.ts';
 import { BASE_PATH } from '../src/http/endpoint.ts';
 import { RequestStats } from '../src/http/request-stats.ts';
 import { streamChunks } from '../src/http/stream.ts';
-import { RequestLease } from '../src/limits/limits.ts';
-import { leaseExport } from '../src/read/export-lease.ts';
-import { pageReader } from '../src/read/page-reader.ts';
+import { SlottedDatabase } from '../src/db/database.ts';
+import { RequestSlots } from '../src/limits/slots.ts';
+import { PageReader } from '../src/read/page-reader.ts';
 import { readAhead } from '../src/read/read-ahead.ts';
 
 /** `<base path>/<account>?survey=<name>` */
@@ -19,26 +19,26 @@ export default {
     const { pathname, searchParams } = new URL(request.url);
     const requestAbort = new AbortController();
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
-    const lease = new RequestLease('bench');
+    const slots = new RequestSlots('bench');
     const stats = new RequestStats();
-    const db = connect(env, stats.queries, () => lease, signal);
+    const db = new SlottedDatabase(new Connection(env, stats.queries, signal), slots, signal);
     const survey = {
       accountId: pathname.slice(BASE_PATH.length + 1),
       name: searchParams.get('survey') ?? '',
       limits: null,
     };
     const formVersions = await findSurvey(db, survey);
-    const exportLease = await leaseExport(lease, signal);
+    await slots.take('file', signal);
     const selection = { survey, formVersions };
-    const reader = pageReader(db, selection, csvPages({ columns: CSV_COLUMNS }));
-    const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }));
+    const reader = new PageReader(db, selection, csvPages({ columns: CSV_COLUMNS }), 'file');
+    const pages = readAhead(reader, slots, await reader.page({ limit: 500 }), signal);
     async function* body() {
       yield csvHeader(CSV_COLUMNS);
       for await (const page of pages) {
         yield page.data;
         page.release();
       }
-      lease.end();
+      await slots.end();
     }
     const client = { requestAbort, signal, requestId: '', stats, checkKey: async () => {} };
     return new Response(streamChunks(body(), client, { isFile: true }));

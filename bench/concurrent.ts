@@ -94,7 +94,8 @@ export async function measureConcurrent(
   };
 }
 
-const PAGING_CLIENTS = 100;
+/** As many as one account can have at a time, three and those that wait. */
+const PAGING_CLIENTS = 35;
 const PAGES_PER_CLIENT = 10;
 
 /**

@@ -3,9 +3,9 @@ import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { getPathNoStrict } from 'hono/utils/url';
 import { authenticate } from './auth/middleware.ts';
-import { connect } from './db/client.ts';
-import type { Lease } from './limits/lease.ts';
-import { REQUEST_BYTES, RequestLease, memory } from './limits/limits.ts';
+import { Connection } from './db/client.ts';
+import { SlottedDatabase } from './db/database.ts';
+import { RequestSlots } from './limits/slots.ts';
 import { compress } from './http/compression.ts';
 import type { AppEnv } from './http/context.ts';
 import { BASE_PATH } from './http/endpoint.ts';
@@ -73,24 +73,23 @@ export function createApp(): Hono<AppEnv> {
     }),
   );
   app.use(async function openDatabase(c, next) {
-    const leaseOf = () => c.var.lease as Lease | undefined;
-    c.set('db', connect(c.env, c.var.stats.queries, leaseOf, c.var.signal));
+    c.set('connection', new Connection(c.env, c.var.stats.queries, c.var.signal));
     await next();
   });
   app.use(`${BASE_PATH}/*`, compress());
   app.use(`${BASE_PATH}/*`, authenticate());
-  app.use(`${BASE_PATH}/*`, async function leaseMemory(c, next) {
-    const { account, signal, stats } = c.var;
-    const lease = new RequestLease(account.countedAs);
-    c.set('lease', lease);
-
+  app.use(`${BASE_PATH}/*`, async function holdSlots(c, next) {
+    const { account, connection, signal, stats } = c.var;
+    const slots = new RequestSlots(account.countedAs);
+    c.set('slots', slots);
+    c.set('db', new SlottedDatabase(connection, slots, signal));
     try {
-      await lease.acquire(memory, REQUEST_BYTES, signal);
+      await slots.take('request', signal);
       await next();
     } finally {
       // After an aborted transfer, a write may still read from its memory.
-      if (stats.transfer) void stats.transfer.then(({ end }) => lease.end(end === 'complete'));
-      else lease.end();
+      const ended = stats.transfer?.then(({ end }) => slots.end(end === 'complete'));
+      c.executionCtx.waitUntil(ended ?? slots.end());
     }
   });
   app.use(

@@ -1,5 +1,5 @@
 import { type FoundApiKey, type StoredApiKey, findApiKey, noteApiKeyUse } from '../db/accounts.ts';
-import type { Database } from '../db/client.ts';
+import type { Connection } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
 import { logFailure } from '../http/log.ts';
 import type { RequestStats } from '../http/request-stats.ts';
@@ -35,7 +35,7 @@ type EntryState = 'valid' | 'missing' | 'unclear';
 
 /** What a lookup needs from the request. */
 export interface KeyRequest extends KeyStore {
-  readonly db: Database;
+  readonly db: Connection;
   /** Receives `keyCache`; it stays null if KV is not read. */
   readonly stats: Pick<RequestStats, 'keyCache'>;
   /** Keeps work running after the response. */

@@ -48,7 +48,7 @@ const notCounted: Counted = { stats: { keyCache: null }, countFailure: async () 
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
-    const { db, requestAbort, requestId, stats } = c.var;
+    const { connection: db, requestAbort, requestId, stats } = c.var;
     const token = tokenIn(c.req.header('Authorization') ?? '');
     const hash = isWellFormedApiKey(token) ? await hashApiKey(token) : '';
     const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);

@@ -1,5 +1,5 @@
 import { type KeyLimits, parseKeyLimits } from '../auth/key-limits.ts';
-import type { Database, QueryOptions } from './client.ts';
+import type { Connection, QueryOptions } from './client.ts';
 import { raw, sql } from './sql.ts';
 
 /** An issued API key and the account it belongs to. */
@@ -31,15 +31,15 @@ const numberOrNull = (text: string | null) => (text === null ? null : Number(tex
  * does not know
  * @throws DatabaseError
  */
-export async function findApiKey(db: Database, hash: string): Promise<FoundApiKey | undefined> {
+export async function findApiKey(db: Connection, hash: string): Promise<FoundApiKey | undefined> {
   const text = sql`
-    select k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')},
+    select k.id::text, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')},
       k.limits
     from api_keys k
       join users u on u.id = k.userid
       left join api_key_uses uses on uses.keyid = k.id
     where k.hash = ${hash} and k.revoked is null and (k.expires is null or k.expires > now())`;
-  const [row] = await db.rows({ text }, SHARED);
+  const [row] = await db.rows({ text, width: 6 }, SHARED);
   if (!row) return undefined;
 
   const [keyId = '', accountId = '', email = ''] = row as string[];
@@ -64,7 +64,7 @@ export async function findApiKey(db: Database, hash: string): Promise<FoundApiKe
  * @throws DatabaseError
  */
 export async function noteApiKeyUse(
-  db: Database,
+  db: Connection,
   keyId: string,
   at: number,
   since: number,
@@ -75,5 +75,5 @@ export async function noteApiKeyUse(
     on conflict (keyid) do update set last_used = excluded.last_used
     where uses.last_used < ${time(since)}::timestamptz`;
 
-  await db.execute({ text }, SHARED);
+  await db.execute(text, SHARED);
 }

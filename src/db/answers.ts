@@ -106,7 +106,7 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
     )
     ${format === 'csv' ? csv : json(leaving.count)}`;
 
-  return { text };
+  return { text, width: format === 'csv' ? ANSWER_COLUMNS.length : 3 };
 }
 
 const csv = sql`
@@ -119,7 +119,7 @@ const json = (leftOutCount: Sql) => sql`
     select (
         select count(*)
         from (select distinct ${RECORD} from cell) record
-      ), ${leftOutCount}, '[' || coalesce(string_agg(question, ',' order by ordinal), '') || ']'
+      )::text, ${leftOutCount}, '[' || coalesce(string_agg(question, ',' order by ordinal), '') || ']'
     from (
       select ordinal, concat(
           '{"column":', to_json(column_name),

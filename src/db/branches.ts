@@ -3,7 +3,7 @@ import { type Range, type Selection, only } from '../responses/selection.ts';
 import { parseInstant } from '../responses/timestamp.ts';
 import { BY_TIME, type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
 import { filterConditions, participantId, questionLimits, relationOf } from './relation.ts';
-import { type Query, type Sql, Value, and, join, raw, sql } from './sql.ts';
+import { type Query, type Sql, type Value, join, raw, sql } from './sql.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */
 const MAX_MERGED = 50;
@@ -169,67 +169,6 @@ function sortedRows(selection: Selection, range: LimitedRange, columns: Sql, ord
 }
 
 /**
- * How many index entries a page of `limit` responses may walk: fewer than 20 ms of the database,
- * more for a large page.
- */
-function mostWalked(limit: number, { formVersions }: Selection): number {
-  const most = 10_000 + 10 * limit;
-  // The first step of sortedRows reads several times as many.
-  return formVersions.length > MAX_MERGED ? Math.ceil(most / 4) : most;
-}
-
-/**
- * A query for the rows of {@link rangeRows} that walks at most `walkLimit` index entries in order.
- * If these do not have the rows of the page, and there are as many, it returns no rows, and its
- * `isCut` holds. Undefined if an index holds all filters.
- *
- * The filters are applied to the keys of a walk without them. Postgres reads from a common table
- * expression only as far as another does: `matching` up to the limit of the page, and the count, if
- * that was not reached, to the end. Then the rows are read one by one.
- *
- * SQL does not guarantee the order of the rows. Postgres keeps it: a lateral join is a nested loop.
- * `test/plans` holds this plan.
- */
-export function boundedRows(
-  selection: Selection,
-  range: LimitedRange,
-  order: Order,
-  walkLimit = mostWalked(Number(range.limit.param), selection),
-): Query | undefined {
-  const { inIndex, unindexed } = splitFilters(selection, order);
-  if (unindexed.length === 0) return undefined;
-  const { limit } = range;
-  // One parameter for both, so that a lower limit than requested cannot end the walk without
-  // `isCut`.
-  const most = new Value(walkLimit);
-  const responses = relationOf(selection);
-  const id = participantId(selection.survey);
-  const columns = raw([...new Set([...KEY, id])].join(', '));
-  const isMatch = order.columns.map((name) => {
-    const column = raw(name === 'userid' ? id : name);
-    return sql`${column} = matching.${column}`;
-  });
-  return {
-    ctes: [
-      responses.forms,
-      sql`walked as materialized (${rangeRows(inIndex, { ...range, limit: most }, columns, order)})`,
-      sql`matching as materialized (
-        select * from walked where ${and(unindexed)} limit ${limit}
-      )`,
-      sql`walk as materialized (
-        select (select count(*) from matching) < ${limit}::bigint and (select count(*) from walked) = ${most}::bigint as is_cut
-      )`,
-    ],
-    limit,
-    isCut: sql`(select is_cut from walk)`,
-    text: sql`
-      select r.* from matching, lateral (
-        select * from ${responses.to(sql`matching.surveyid`, isMatch)} limit 1
-      ) r where not (select is_cut from walk)`,
-  };
-}
-
-/**
  * Counts the responses of a selection, all, or those after a cursor in the given order. The query
  * reads only an index.
  */
@@ -241,11 +180,11 @@ export function countQuery(
   const responses = relationOf(selection);
   const text = sql`
     with ${responses.forms}
-    select coalesce(sum(count), 0) as count
+    select coalesce(sum(count), 0)::text
     from form, lateral (
       select count(*) from ${responses.to(sql`form.id`, rangeConditions(selection, { after }, order))}
     ) k`;
-  return { text };
+  return { text, width: 1 };
 }
 
 /**

@@ -6,9 +6,7 @@ const SPACE = String.raw`[ \t\u00a0]`;
  * A line with a choice, such as `- A. Yes`: its letter, and the rest of the line, which begins with
  * the label. The first line of a text has no choice.
  */
-const CHOICE = raw(
-  String.raw`\n${SPACE}*(?:-${SPACE}*)?([A-Za-z])(?:${SPACE}*[.):])?${SPACE}+([^.):\n \t\u00a0][^\n]*)`,
-);
+const CHOICE = String.raw`\n${SPACE}*(?:-${SPACE}*)?([A-Za-z])(?:${SPACE}*[.):])?${SPACE}+([^.):\n \t\u00a0][^\n]*)`;
 
 /** SQL for an ASCII letter as a capital, whatever the collation: 32 is the bit that differs. */
 const capital = (letter: Sql) => sql`chr(ascii(${letter}) & 95)`;
@@ -31,8 +29,8 @@ const choicesOf = (text: Sql) => sql`
       select value, label, row_number() over (order by min(line)) as n
       from (
         select ${capital(raw('match[1]'))} as value,
-          rtrim(regexp_replace(match[2], '\r$', ''), E' \t\u00a0') as label, line
-        from regexp_matches(${text} collate "C", '${CHOICE}', 'g')
+          rtrim(regexp_replace(match[2], ${'\r$'}, ''), ${' \t\u00a0'}) as label, line
+        from regexp_matches(${text} collate "C", ${CHOICE}, 'g')
           with ordinality matches (match, line)
       ) line
       where label <> ''

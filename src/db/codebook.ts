@@ -8,7 +8,7 @@ import { type Query, isoTimestamp, sql } from './sql.ts';
  * How a table of questions is read. The largest codebook has some 8,000 questions of 300
  * characters. It is held in memory, together with what is made from it.
  */
-export const QUESTIONS_OPTIONS = { maxBytes: 4 * 1024 * 1024, retry: 'scan' } as const;
+export const QUESTIONS_OPTIONS = { maxBytes: 4 * 1024 * 1024, kind: 'scan' } as const;
 
 /** The columns of {@link codebookQuery}, in order. */
 export const CODEBOOK_COLUMNS = [
@@ -73,5 +73,5 @@ export function codebookQuery(selection: Selection, by?: ColumnsBy): Query {
     ) response
     order by question_number`;
 
-  return { text };
+  return { text, width: CODEBOOK_COLUMNS.length };
 }

@@ -2,7 +2,7 @@ import type { Interval } from '../responses/timestamp.ts';
 import { DIGEST_FIELDS } from '../responses/columns.ts';
 import type { Filters } from '../responses/filters.ts';
 import type { Survey } from '../responses/selection.ts';
-import type { Database } from './client.ts';
+import type { Database } from './database.ts';
 import { DatabaseError } from './errors.ts';
 import { findParticipants } from './participants.ts';
 import { filterConditions, relationOf } from './relation.ts';
@@ -64,7 +64,8 @@ export function digestsQuery(survey: Survey, filters: Filters, interval: Interva
   const most = raw(String(MAX_INTERVALS));
   const text = sql`
     with ${responses.forms}
-    select forms.*, intervals, case when intervals <= ${most} then lines end
+    select forms.records::text, forms.first_halves, forms.last_halves, intervals,
+      case when intervals <= ${most} then lines end
     from (
       select ${SUMS}
       from (
@@ -76,7 +77,7 @@ export function digestsQuery(survey: Survey, filters: Filters, interval: Interva
       select count(*) as intervals, string_agg(
           concat_ws(' ',
             ${isoTimestamp(`start at time zone 'UTC'`)}, records, first_halves, last_halves
-          ), E'\n' order by start
+          ), chr(10) order by start
         ) as lines
       from (
         select start, ${SUMS}
@@ -96,7 +97,7 @@ export function digestsQuery(survey: Survey, filters: Filters, interval: Interva
       ) digest
     ) digests`;
 
-  return { text };
+  return { text, width: 5 };
 }
 
 /**
@@ -116,7 +117,7 @@ export async function computeDigests(
 
   const userid = await findParticipants(db, survey, undefined, filters.userid);
   const query = digestsQuery(survey, { ...filters, userid }, interval);
-  const options = { maxBytes: MAX_DIGESTS_BYTES, retry: 'scan', keep: true } as const;
+  const options = { maxBytes: MAX_DIGESTS_BYTES, kind: 'scan' } as const;
   const [[versions, first, last, intervals, lines]] = (await db.rows(query, options)) as [string[]];
   if (versions === '0') return undefined;
   if (Number(intervals) > MAX_INTERVALS)

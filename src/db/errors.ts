@@ -1,21 +1,15 @@
 import { NeonDbError } from '@neondatabase/serverless';
+import { DateStyleError } from '../encode/time.ts';
 
 /**
  * The kinds of failed queries:
  * - `too-large`: the result exceeds a limit; request fewer rows;
- * - `no-memory`: likewise at the moment; does not leave db/client.ts;
  * - `transient`: worth a retry;
  * - `unavailable`: the database cannot serve now, and a retry would not help;
  * - `not-configured`: a setting of the database is missing or invalid;
  * - `defect`: the query, the credentials or the code is wrong.
  */
-export type FailureKind =
-  | 'too-large'
-  | 'no-memory'
-  | 'transient'
-  | 'unavailable'
-  | 'not-configured'
-  | 'defect';
+export type FailureKind = 'too-large' | 'transient' | 'unavailable' | 'not-configured' | 'defect';
 
 /**
  * The only error that leaves `db/`, except aborts and those of limits. Its message is for the log:
@@ -85,6 +79,7 @@ export function failureOfStatus(status: number, body: string): DatabaseError {
  */
 export function failureOf(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
+  if (error instanceof DateStyleError) return new DatabaseError('defect', error.message);
   if (error instanceof NeonDbError) {
     if (error.sourceError) return failureOf(error.sourceError);
     const { code, message } = error;

@@ -8,24 +8,18 @@ import type { QueryStats } from './query-stats.ts';
  */
 const READ_BYTES = 256 * 1024;
 
-/** What a result can have at most, unless the query allows less: Neon's own limit. */
-const MAX_BYTES = 64 * 1024 * 1024;
-/** What is read of an error. It may quote a value of any length. */
+/** The longest error. One may quote a value of any length. */
 const MAX_ERROR_BYTES = 8 * 1024;
 
 /** What a query passes through the driver to {@link fetchResult}, besides fetch's own options. */
 export interface FetchOptions {
   signal: AbortSignal;
-  maxBytes: number | undefined;
+  /** Whether a result of so many bytes may be read, or read on. */
+  fits: (bytes: number) => boolean | Promise<boolean>;
   raw: boolean;
   stats: QueryStats;
   /** Headers besides the driver's. */
   more: Readonly<Record<string, string>>;
-  /**
-   * Counts the bytes of the result, before they are read; if their number is not known, those read
-   * so far and next. Throws to refuse them.
-   */
-  reserve: (bytes: number) => void;
 }
 
 /**
@@ -37,7 +31,7 @@ export async function fetchResult(
   url: string,
   options: RequestInit & FetchOptions,
 ): Promise<unknown> {
-  const { maxBytes = MAX_BYTES, raw, stats, reserve, more, ...init } = options;
+  const { fits, raw, stats, more, ...init } = options;
   stats.requests++;
   // A redirect would send the password to another address. The endpoint has no reason for one.
   const response = await fetch(url, {
@@ -51,9 +45,8 @@ export async function fetchResult(
     if (status !== 400) throw failureOfStatus(status, error);
     return { ok, status, json: async () => JSON.parse(error) as unknown };
   }
-  const { bytes: body, isWhole } = await readBody(response, maxBytes, reserve);
-  if (!isWhole)
-    throw new DatabaseError('too-large', `a response of more than the ${maxBytes} bytes allowed`);
+  const { bytes: body, isWhole } = await readBody(response, fits);
+  if (!isWhole) throw new DatabaseError('too-large', 'a response that does not fit in memory');
   const json = async () =>
     raw ? { fields: [], rows: [], body } : (JSON.parse(utf8.decode(body)) as unknown);
   return { ok, status, json };
@@ -63,8 +56,8 @@ const utf8 = new TextDecoder();
 
 /** @throws DatabaseError for an error of Postgres that is too long */
 async function readError(response: Response): Promise<string> {
-  // of any length
-  const { bytes, isWhole } = await readBody(new Response(response.body), MAX_ERROR_BYTES);
+  const isShort = (bytes: number) => bytes <= MAX_ERROR_BYTES;
+  const { bytes, isWhole } = await readBody(new Response(response.body), isShort);
   const text = utf8.decode(bytes);
   if (isWhole || response.status !== 400) return text;
   throw new DatabaseError(
@@ -78,20 +71,15 @@ async function readError(response: Response): Promise<string> {
  * takes twice the memory. Nor is the whole body read at once: the runtime would read into another
  * buffer, as large as the view it is given, and copy it.
  *
- * @returns the bytes, and whether they are all: of a longer body, the first `maxBytes`, or none if
- * its length was declared
+ * @returns the bytes, and whether they are all: of a body that does not fit, the first ones, or none
+ * if its length was declared
  * @throws DatabaseError `transient` if they are not as many as declared
  */
 async function readBody(
   { body, headers }: Response,
-  maxBytes: number,
-  reserve: FetchOptions['reserve'] = () => {},
+  fits: FetchOptions['fits'],
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
   const output = new Output();
-  const makeRoom = (bytes: number) => {
-    reserve(output.capacityFor(bytes));
-    output.reserve(bytes);
-  };
   // With a `Content-Encoding`, the length is not that of the bytes read.
   const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
   const reader = (body ?? new Blob([]).stream()).getReader({
@@ -99,15 +87,14 @@ async function readBody(
   }) as unknown as ByteReader;
   let view = new Uint8Array(Math.min(READ_BYTES, Number(length ?? READ_BYTES) + 1));
   try {
-    if (Number(length) > maxBytes) return { bytes: output.written, isWhole: false };
-    makeRoom(Number(length));
+    if (!(await fits(Number(length)))) return { bytes: output.written, isWhole: false };
+    output.reserve(Number(length));
     for (;;) {
       const { done, value } = await reader.read(view, { min: view.length });
       view = new Uint8Array(value.buffer);
-      const part = value.subarray(0, maxBytes - output.length);
-      makeRoom(part.length);
-      output.write(part);
-      if (part.length < value.length) return { bytes: output.written, isWhole: false };
+      output.reserve(value.length);
+      output.write(value);
+      if (!(await fits(output.length))) return { bytes: output.written, isWhole: false };
       if (done) break;
     }
   } finally {

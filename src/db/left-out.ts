@@ -55,24 +55,26 @@ const check = (rule: Rule['rule'], name: string | null, aggregate: Sql, violatio
   violation,
 });
 
-/**
- * Finds those participants with a scan of the whole selection. It groups the responses first by
- * form version and participant, which is the order of an index: to sort them otherwise, Postgres
- * would write their metadata to disk.
- */
-export function leftOut(
-  selection: Selection,
-  { repeats, require_metadata: keys = [], require_question: questions = [] }: LeftOutOptions,
-): LeftOut {
-  const rules = [
+/** The rules by which participants are left out. */
+function rulesOf({
+  repeats,
+  require_metadata: keys = [],
+  require_question: questions = [],
+}: LeftOutOptions): Check[] {
+  return [
     // no single response violates it: attempts are compared by form
     ...(repeats === 'drop' ? [check('repeats', null, ANY, sql`false`)] : []),
     ...keys.map((name) => check('require_metadata', name, ANY, lacksKey(name))),
     ...questions.map((name) => check('require_question', name, ALL, sql`question_ref <> ${name}`)),
   ];
-  if (rules.length === 0)
-    return { rules, ctes: [], conditions: [], count: sql`0`, byRule: sql`null` };
+}
 
+/**
+ * A common table expression with the participants that violate rules, from a scan of the whole
+ * selection. It groups the responses first by form version and participant, which is the order of an
+ * index: to sort them otherwise, Postgres would write their metadata to disk.
+ */
+function leftOutCte(selection: Selection, rules: readonly Check[]): Sql {
   const responses = relationOf(selection).all(filterConditions(selection));
   const list = (of: (rule: Check, flag: Sql) => Sql) =>
     join(rules.map((rule, i) => of(rule, raw(`flag_${i}`))));
@@ -85,7 +87,7 @@ export function leftOut(
       : sql`${aggregate}(${flag}) as ${flag}`,
   );
   const ofParticipant = list(({ aggregate }, flag) => sql`${aggregate}(${flag})`);
-  const cte = sql`
+  return sql`
     left_out as materialized (
       select userid, violations
       from (
@@ -104,10 +106,17 @@ export function leftOut(
       ) participant
       where true = any (violations)
     )`;
+}
+
+/** Finds the participants to leave out. */
+export function leftOut(selection: Selection, options: LeftOutOptions): LeftOut {
+  const rules = rulesOf(options);
+  if (rules.length === 0)
+    return { rules, ctes: [], conditions: [], count: sql`0`, byRule: sql`null` };
 
   return {
     rules,
-    ctes: [cte],
+    ctes: [leftOutCte(selection, rules)],
     // Postgres expects several elements in an array, and hashes them. If it expected a single row
     // of `left_out`, it would compare each response with all of its rows.
     conditions: [

@@ -1,7 +1,7 @@
 import type { Filters } from '../responses/filters.ts';
 import type { FormVersion, Selection, Survey } from '../responses/selection.ts';
 import { splitFilters } from './branches.ts';
-import type { Database } from './client.ts';
+import type { Database } from './database.ts';
 import { BY_PARTICIPANT } from './order.ts';
 import { filterConditions, participantId, pseudonym, relationOf } from './relation.ts';
 import { type Query, type Sql, Value, and, raw, sql } from './sql.ts';
@@ -53,8 +53,11 @@ export function participantsQuery(
     after === undefined ? sql`` : sql`where userid > ${pseudonym(sql`${after}`, secret)}`;
   const text = sql`${participantsOf(inIndex, secret, unindexed)}
     select id, responses, walked from participant ${isAfter} order by userid limit ${limit}`;
-  return { text, limit };
+  return { text, width: 3, limit };
 }
+
+/** The longest list of participants that a filter names, in bytes. */
+const MAX_PARTICIPANTS_BYTES = 2 * 1024 * 1024;
 
 /**
  * Finds the participants that a filter names.
@@ -73,6 +76,9 @@ export async function findParticipants(
   if (secret === undefined || !userids) return userids;
   const text = sql`${participantsOf({ survey, formVersions }, secret)}
     select id from participant where userid = any(${userids}) order by userid`;
-  const rows = await db.rows({ text }, { retry: 'scan', keep: true });
+  const rows = await db.rows(
+    { text, width: 1 },
+    { kind: 'scan', maxBytes: MAX_PARTICIPANTS_BYTES },
+  );
   return (rows as [string][]).map(([id]) => id);
 }

@@ -1,4 +1,4 @@
-import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
+import { type EncodeRows, type EncodedPage, isAt } from '../encode/rows.ts';
 import { DatabaseError } from './errors.ts';
 import { type Param, type Query, type Row, join, raw, render, sql } from './sql.ts';
 
@@ -6,64 +6,54 @@ import { type Param, type Query, type Row, join, raw, render, sql } from './sql.
 const ROWS = '"rows":';
 const MAX_START_BYTES = 64 * 1024;
 
-/** A page whose rows are proven to be those of its query. */
-export interface ProvenPage extends EncodedPage {
-  /** Whether the query has stopped early, without rows: see {@link Query.isCut}. */
-  readonly isCut: boolean;
-}
-
 /**
- * The SQL of one attempt at a query, and what proves its result.
+ * The SQL of one attempt at a query, and what proves that its result is whole.
  *
- * A response can be valid JSON and yet be that of another query, lack rows, or have one twice or in
- * another's place. So each row has a last cell with its number, from 1, and in the last row a
- * random name, new in each attempt, and the query's limit. A query without rows returns one row of
- * nulls for this, with another word in this cell, so a result without rows is never complete. Nor
- * is that of a query that stops early.
+ * A response can be valid JSON and yet be that of another query, or have lost rows. So one more row
+ * follows those of the query. Its first cell has a random name, new in each attempt, and the query's
+ * limit as it reached the database, and the others are null. The rows before it must be as many as
+ * the response's own count, less one.
  *
- * This wraps the query. SQL does not guarantee the order of its rows then, but Postgres keeps it: a
- * left join without a condition is a nested loop, here over a single row, and a window function
- * without ORDER BY sorts nothing. `test/plans` holds this plan.
+ * `union all` does not guarantee an order, but Postgres reads its parts one after another, unless it
+ * runs them in parallel, which it never does with `pg_backend_pid()`. `test/plans` holds this plan.
  */
 export class Proof {
   readonly sql: string;
   readonly params: readonly Param[];
-  readonly #name = `r${crypto.randomUUID().replaceAll('-', '')}`;
-  readonly #limit: Param;
-  readonly #canBeCut: boolean;
+  readonly #width: number;
+  /** How the last row's first cell begins. */
+  readonly #start: string;
 
-  constructor({ text, ctes = [], limit, isCut }: Query) {
-    this.#limit = limit?.param ?? '';
-    this.#canBeCut = isCut !== undefined;
-    const cut = isCut ? sql`when ${isCut} then 'cut'` : sql``;
-    const end = sql`${raw(`'${this.#name}'`)}, ${limit ? sql`${limit}::bigint` : sql`''`}, case ${cut} when is_row is null then 'none' end`;
-    // Unlike a count of the rows, neither function needs all of them before the first is sent.
-    const check = sql`concat_ws(' ', row_number() over (), case when lead(true) over () is null then concat_ws(' ', ${end}) end)`;
+  constructor({ text, width, ctes = [], limit, forms }: Query) {
+    const name = `r${crypto.randomUUID().replaceAll('-', '')}`;
+    this.#width = width;
+    this.#start = limit ? `${name} ${limit.param as number} ` : `${name} `;
+
+    const parts = [
+      raw(`'${name}'`),
+      ...(limit ? [sql`${limit}::bigint`] : []),
+      sql`pg_backend_pid()`,
+      ...(forms ? [forms.sql] : []),
+    ];
+    const last = [sql`concat_ws(' ', ${join(parts)})`, ...Array(width - 1).fill(raw('null'))];
     const start = ctes.length > 0 ? sql`with ${join(ctes)}` : sql``;
-    const statement = sql`${start} select result.*, ${check}
-      from (select) one_row left join ((${text}) result cross join (select true) found (is_row)) on true`;
-    const { text: rendered, params } = render(statement);
+    const { text: rendered, params } = render(
+      sql`${start} (${text}) union all (select ${join(last)})`,
+    );
     this.sql = rendered;
     this.params = params;
   }
 
   /**
-   * @returns the rows of a result of the driver, without the check. @throws DatabaseError
-   * `transient`
+   * @param result a result of the driver
+   * @returns the rows of the query, and what the last one has for {@link Query.forms}
+   * @throws DatabaseError `transient`
    */
-  rowsOf(result: unknown): Row[] {
-    const { fields, rows } = result as { fields: readonly unknown[]; rows: Row[] };
-    if (rows.some((row) => row.length !== fields.length))
-      throw corrupted('rows of different lengths');
-    const checks = rows.map((row) => row.at(-1));
-    const check = checks.pop();
-    if (check === `${this.#endText(1)} none`) return [];
-    if (
-      check !== this.#endText(rows.length) ||
-      checks.some((number, i) => number !== String(i + 1))
-    )
-      throw corrupted('rows of another result');
-    return rows.map((row) => row.slice(0, -1));
+  rowsOf(result: unknown): { rows: Row[]; forms: string } {
+    const { rows, rowCount } = result as { rows: Row[]; rowCount: unknown };
+    if (rows.some((row) => row.length !== this.#width)) throw corrupted('rows of another length');
+    const end = rows.findIndex(([first]) => first?.startsWith(this.#start));
+    return { rows: rows.slice(0, end), forms: this.#check(end, rows.slice(end), rowCount) };
   }
 
   /**
@@ -73,28 +63,40 @@ export class Proof {
    * @param body compact JSON with rows as arrays of text
    * @throws DatabaseError `transient`, or an error of `encode`
    */
-  pageOf(body: Uint8Array<ArrayBuffer>, encode: EncodeRows): ProvenPage {
-    const start = new TextDecoder('latin1').decode(body.subarray(0, MAX_START_BYTES)).indexOf(ROWS);
-    if (start < 0) throw corrupted('no rows');
-    const page = encode(body, start + ROWS.length);
-    const { data, rowCount, check } = page;
-    if (check === this.#endText(rowCount)) return { ...page, isCut: false };
-    const isCut = this.#canBeCut && check === `${this.#endText(1)} cut`;
-    if (!(isCut || check === `${this.#endText(1)} none`)) throw corrupted('rows of another result');
-    return {
-      ...page,
-      data: data.subarray(0, 0),
-      cells: new Int32Array(0),
-      rowCount: 0,
-      lastKey: [],
-      isCut,
-    };
+  pageOf(body: Uint8Array<ArrayBuffer>, encode: EncodeRows): { page: EncodedPage; forms: string } {
+    const before = latin1.decode(body.subarray(0, MAX_START_BYTES)).indexOf(ROWS);
+    if (before < 0) throw corrupted('no rows');
+    const start = before + ROWS.length;
+    const last = utf8.encode(`["${this.#start}`);
+    let page: EncodedPage;
+    try {
+      page = encode(body, start, last);
+    } catch (error) {
+      // That of another query can have anything where this one has a time.
+      if (body.some((_, at) => isAt(last, body, at))) throw error;
+      throw corrupted('rows of another result');
+    }
+
+    const rest = `${utf8Text.decode(body.subarray(0, start + 1))}${utf8Text.decode(body.subarray(page.end))}`;
+    const { rows, rowCount } = JSON.parse(rest) as { rows: Row[]; rowCount: unknown };
+    return { page, forms: this.#check(page.rowCount, rows, rowCount) };
   }
 
-  /** The last row's check. */
-  #endText(rowCount: number): string {
-    return `${rowCount} ${this.#name} ${String(this.#limit)}`;
+  /**
+   * @param count the number of rows of the query
+   * @param last what follows them
+   * @returns what the last row has after its name, its limit and the process that made it
+   */
+  #check(count: number, last: readonly Row[], rowCount: unknown): string {
+    const text = last[0]?.[0] ?? '';
+    if (last.length !== 1 || rowCount !== count + 1 || !text.startsWith(this.#start))
+      throw corrupted('rows of another result');
+    return text.slice(this.#start.length).replace(/^\d+ ?/, '');
   }
 }
+
+const latin1 = new TextDecoder('latin1');
+const utf8Text = new TextDecoder();
+const utf8 = new TextEncoder();
 
 const corrupted = (what: string) => new DatabaseError('transient', `a result with ${what}`);

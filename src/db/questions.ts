@@ -1,13 +1,13 @@
 import type { Selection } from '../responses/selection.ts';
 import { RESERVED_NAMES, RESERVED_PREFIXES } from '../responses/wide-columns.ts';
-import type { Database } from './client.ts';
+import type { Database } from './database.ts';
 import { DatabaseError } from './errors.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, type Sql, raw, sql } from './sql.ts';
 
 /** The most questions that a wide table has. */
 export const MAX_QUESTIONS = 5000;
-/** The largest result with the names of questions, which memory holds. */
+/** The largest result with the names of questions, in bytes. */
 const MAX_NAMES_BYTES = 2 * 1024 * 1024;
 
 /** SQL for the columns that identify a record of a wide table. */
@@ -135,7 +135,7 @@ export function questionsQuery(
     order by question_number
     limit ${raw(String(limit))}`;
 
-  return { text };
+  return { text, width: 3 };
 }
 
 /**
@@ -148,7 +148,7 @@ export async function findQuestions(
   by: ColumnsBy | undefined,
 ): Promise<Question[]> {
   const query = questionsQuery(selection, by, MAX_QUESTIONS + 1);
-  const rows = await db.rows(query, { maxBytes: MAX_NAMES_BYTES, retry: 'scan', keep: true });
+  const rows = await db.rows(query, { maxBytes: MAX_NAMES_BYTES, kind: 'scan' });
   if (rows.length > MAX_QUESTIONS)
     throw new DatabaseError('too-large', 'more questions than a wide table can have');
 

@@ -2,10 +2,11 @@ import { type ColumnName, columnNamed } from '../responses/columns.ts';
 import { CURSOR_COLUMNS } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
-import { KEY_COLUMNS, boundedRows, rangeRows } from './branches.ts';
-import type { Database } from './client.ts';
+import { KEY_COLUMNS, rangeRows } from './branches.ts';
+import type { Database } from './database.ts';
 import { withoutFormulas } from './formulas.ts';
 import { BY_TIME, type Order, orderSql } from './order.ts';
+import { TIME_ROOM } from '../encode/time.ts';
 import { relationOf } from './relation.ts';
 import { type Query, type Sql, Value, isoTimestamp, join, raw, sql } from './sql.ts';
 
@@ -86,9 +87,11 @@ export const answerCtes = ({ unlabelled }: ComputedColumn, rows: Sql): Sql[] =>
 /** SQL for columns of the rows `r`. */
 function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sql {
   const read = columns.map(computed);
-  const list = join(
-    read.map(({ sql: text, isTyped }) => (safe && isTyped ? withoutFormulas(text) : text)),
+  const texts = read.map(({ sql: text, isTyped }) =>
+    safe && isTyped ? withoutFormulas(text) : text,
   );
+  // as text, since the last row has a text there
+  const list = join([sql`(${texts[0] ?? sql`null`})::text`, ...texts.slice(1)]);
   if (!read.some(({ unlabelled }) => unlabelled)) return sql`select ${list} from (${rows}) r`;
   return sql`with page as materialized (${rows}), ${labelsCte(sql`page`)} select ${list} from page r`;
 }
@@ -124,23 +127,7 @@ export function pageQuery(
   const limit = new Value(range.limit);
   const rows = rangeRows(selection, { ...range, limit }, raw('*'), order);
   const text = sql`${selectColumns(columns, rows, safe)} order by ${orderSql(order, 'r')}`;
-  return { ctes: [relationOf(selection).forms], text, limit };
-}
-
-/**
- * {@link pageQuery} for a selection with filters that no index holds. It gives up, without rows, if
- * it has to walk past more than `walkLimit` responses. Undefined if an index holds all filters.
- */
-export function boundedPageQuery(
-  selection: Selection,
-  range: Range,
-  columns: readonly Column[],
-  { safe = false, order = BY_TIME }: PageOptions = {},
-  walkLimit?: number,
-): Query | undefined {
-  const limit = new Value(range.limit);
-  const bounded = boundedRows(selection, { ...range, limit }, order, walkLimit);
-  return bounded && { ...bounded, text: selectColumns(columns, bounded.text, safe) };
+  return { ctes: [relationOf(selection).forms], text, width: columns.length, limit };
 }
 
 /**
@@ -161,12 +148,16 @@ export function boundaryQuery(
     from (select *, row_number() over (order by ${orderSql(order)}) as n from (${rows}) k) k
     where n % ${pageRows} = 0
     order by ${orderSql(order, 'k')}`;
-  return { ctes: [relationOf(selection).forms], text, limit };
+  return { ctes: [relationOf(selection).forms], text, width: CURSOR_COLUMNS.length, limit };
 }
 
 /** Runs a query that counts responses or records, in its only row. */
-export async function readCount(db: Database, query: Query): Promise<number> {
-  const [[count]] = (await db.rows(query, { retry: 'scan' })) as [[string]];
+export async function readCount(
+  db: Database,
+  query: Query,
+  kind: 'walk' | 'scan' = 'walk',
+): Promise<number> {
+  const [[count]] = (await db.rows(query, { kind })) as [[string]];
   return Number(count);
 }
 
@@ -175,6 +166,8 @@ function computed(column: Column): ComputedColumn {
   if (typeof column !== 'string') return column;
   const { type, isTyped, sql: expression = column } = columnNamed(column);
   return type === 'timestamptz'
-    ? { sql: isoTimestamp(`r.${column}`) }
+    ? {
+        sql: sql`(${raw(`r.${column}`)} at time zone 'UTC')::text || '${raw(' '.repeat(TIME_ROOM))}'`,
+      }
     : { sql: raw(expression), isTyped };
 }

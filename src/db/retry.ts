@@ -49,41 +49,43 @@ export function retryLimits(seconds = ''): Record<RetryPolicy, RetryLimits> {
  * half the delay), until the next delay would exceed the limit.
  * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  *
- * @param acquireTurn waits until an attempt may start. This wait counts towards no limit here.
  * @param read takes a signal that is aborted when `signal` is, or when the attempt has taken too
  * long
- * @param onRetry is called before each further attempt
+ * @param finishes whether an attempt continues when `signal` is aborted
+ * @param onPause is called with true before the wait for another attempt, and with false after it
  * @throws DatabaseError of the last attempt; `transient` means that the limit is used up
- * @throws an error of `acquireTurn`
  * @throws the signal's reason when `signal` is aborted
  */
 export async function withRetry<T>(
   { totalMs, attemptMs }: RetryLimits,
   signal: AbortSignal,
-  acquireTurn: () => Promise<{ readonly release: () => void } | undefined>,
   read: (signal: AbortSignal) => Promise<T>,
-  onRetry: () => void = () => {},
+  { finishes = false, onPause = () => {} }: RetryHooks = {},
 ): Promise<T> {
-  let deadline = Date.now() + totalMs;
+  const deadline = Date.now() + totalMs;
+  const attemptSignal = finishes ? NEVER : signal;
   for (let ceiling = FIRST_DELAY_MS; ; ceiling = Math.min(2 * ceiling, MAX_DELAY_MS)) {
     signal.throwIfAborted();
-    const asked = Date.now();
-    const turn = await acquireTurn();
-    deadline += Date.now() - asked;
     try {
-      return await attempt(attemptMs, signal, read);
+      return await attempt(attemptMs, attemptSignal, read);
     } catch (error) {
       signal.throwIfAborted();
       const failure = failureOf(error);
       if (failure.kind !== 'transient' || Date.now() + ceiling > deadline) throw failure;
-    } finally {
-      turn?.release();
     }
-    await attempt(ceiling / 2 + (Math.random() * ceiling) / 2, signal, untilAborted); // a delay
-    signal.throwIfAborted();
-    onRetry();
+
+    onPause(true);
+    await sleep(ceiling / 2 + (Math.random() * ceiling) / 2, signal);
+    onPause(false);
   }
 }
+
+interface RetryHooks {
+  readonly finishes?: boolean | undefined;
+  readonly onPause?: (isPausing: boolean) => void;
+}
+
+const NEVER = new AbortController().signal;
 
 /**
  * Runs one attempt, and removes its listener from the signal, which may live as long as the
@@ -112,5 +114,12 @@ async function attempt<T>(
   }
 }
 
-const untilAborted = (signal: AbortSignal) =>
-  new Promise((resolve) => signal.addEventListener('abort', resolve));
+/** Waits, until the signal is aborted at the latest. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener('abort', resolve);
+  await promise;
+  clearTimeout(timer);
+  signal.removeEventListener('abort', resolve);
+}

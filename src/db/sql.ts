@@ -3,15 +3,21 @@ export type Row = readonly (string | null)[];
 
 /** A query. */
 export interface Query {
+  /** Its first column is of type text. */
   readonly text: Sql;
+  /** The number of its columns. */
+  readonly width: number;
   /** Common table expressions that it uses. */
   readonly ctes?: readonly Sql[];
   /** A limit that must reach the database as it is. */
   readonly limit?: Value | undefined;
-  /**
-   * For a query that may stop early, without rows: the condition, on `ctes`, for having stopped.
-   */
-  readonly isCut?: Sql;
+  /** What is read in the same statement: see {@link checkingForms}. */
+  readonly forms?: {
+    /** SQL for a text. */
+    readonly sql: Sql;
+    /** Gets the text, of a proven result. */
+    readonly check: (text: string) => void;
+  };
 }
 
 export type Param = string | number | readonly string[];
@@ -36,7 +42,10 @@ export class Sql {
   }
 }
 
-/** SQL as you type it into psql, backslashes included. Its values become parameters. */
+/**
+ * SQL as it would be typed into psql. Its values become parameters. A text with a backslash has to be
+ * one, since `standard_conforming_strings` decides what it means in SQL.
+ */
 export const sql = (
   { raw: texts }: TemplateStringsArray,
   ...parts: readonly (Sql | Value | Param)[]

@@ -1,5 +1,5 @@
 import type { Selection } from '../responses/selection.ts';
-import type { Database } from './client.ts';
+import type { Database } from './database.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { FORM_POSITION } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
@@ -84,7 +84,7 @@ export function summaryQuery(
     ) counts
     order by day nulls first`;
 
-  return { text };
+  return { text, width: 8 };
 }
 
 /**
@@ -103,8 +103,7 @@ export async function summarize(
   const query = summaryQuery(selection, timeZone, options);
   const [total = [], ...days] = await db.rows(query, {
     maxBytes: MAX_SUMMARY_BYTES,
-    retry: 'scan',
-    keep: true,
+    kind: 'scan',
   });
   const [, responses, participants, first, last, left, forms, byRules] = total;
   const leftOutBy = JSON.parse(byRules ?? '[]') as [number, number, string[]][];
@@ -135,5 +134,5 @@ export async function summarize(
  */
 export async function isTimeZone(db: Database, name: string): Promise<boolean> {
   const text = sql`select name from pg_timezone_names where name = ${name}`;
-  return (await db.rows({ text })).length > 0;
+  return (await db.rows({ text, width: 1 })).length > 0;
 }

@@ -1,7 +1,6 @@
 import type { KeyLimits } from '../auth/key-limits.ts';
 import type { FormVersion, Survey } from '../responses/selection.ts';
-import { type Database, withSignal } from './client.ts';
-import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
+import type { Database } from './database.ts';
 import { formLimits, isOfSurvey, questionLimits, relationOf } from './relation.ts';
 import { type Query, Value, and, isoTimestamp, join, sql } from './sql.ts';
 
@@ -39,13 +38,13 @@ export function surveysQuery(
       ? sql``
       : sql`and (s.created < ${last} or s.created = ${last} and s.id > ${id})`;
   const text = sql`
-    select s.id, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
+    select s.id::text, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
       s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts
     from surveys s left join survey_settings t on t.surveyid = s.id
     where ${and([sql`s.userid = ${accountId}`, ...formLimits(limits)])} ${isAfter}
     order by s.created desc, s.id
     limit ${limit}`;
-  return { text, limit };
+  return { text, width: SURVEY_COLUMNS.length, limit };
 }
 
 /** The columns of {@link formDataQuery}, in order. */
@@ -76,48 +75,54 @@ export function formDataQuery(survey: Survey, rows: number, after: readonly stri
   const isAfter =
     after.length > 0 ? sql`where (shortcode, survey_created::timestamptz, id) > (${key})` : sql``;
   const text = sql`
-    select *
+    select id::text, shortcode, survey_name, version, survey_created, metadata
     from (${formDataSql(survey)}) form
     ${isAfter}
     order by shortcode, version
     limit ${limit}`;
-  return { text, limit };
+  return { text, width: FORM_DATA_COLUMNS.length, limit };
 }
 
-/** Finds a survey. @returns its form versions; empty if there is no such survey */
-export async function findSurvey(db: Database, survey: Survey): Promise<FormVersion[]> {
-  if (survey.name.includes('\0')) return []; // Postgres rejects text with NUL
-  const text = sql`
-    select id, shortcode
+/** SQL for the form versions of a survey, as JSON: `[[id, shortcode], …]`. */
+const formVersionsJson = (survey: Survey) => sql`
+  (
+    select coalesce(json_agg(json_build_array(id, shortcode) order by id), '[]')::text
     from surveys
     where ${isOfSurvey(survey)}
-    order by id`;
-  const rows = await db.rows({ text }, { keep: true });
-  return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
+  )`;
+
+/** The largest list of form versions, in bytes: some 25,000. */
+const MAX_FORM_VERSIONS_BYTES = 2 * 1024 * 1024;
+
+async function readFormVersions(db: Database, survey: Survey): Promise<string> {
+  if (survey.name.includes('\0')) return '[]'; // Postgres rejects text with NUL
+  const query = { text: sql`select ${formVersionsJson(survey)}`, width: 1 };
+  const [[json]] = (await db.rows(query, { maxBytes: MAX_FORM_VERSIONS_BYTES })) as [[string]];
+  return json;
 }
 
+const parseFormVersions = (json: string): FormVersion[] =>
+  (JSON.parse(json) as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
+
+/** Finds a survey. @returns its form versions; empty if there is no such survey */
+export const findSurvey = async (db: Database, survey: Survey): Promise<FormVersion[]> =>
+  parseFormVersions(await readFormVersions(db, survey));
+
 /**
- * The form versions of the surveys that this isolate has read, by account, name and limits; the
- * latest last. Requests share them.
+ * The form versions of the surveys that this isolate has read, as JSON, by account, name and
+ * limits; the latest last. Requests share them.
  */
-const remembered = new Map<
-  string,
-  { readonly formVersions: readonly FormVersion[]; readonly bytes: number }
->();
+const remembered = new Map<string, string>();
 const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
-/** What a form version takes besides its shortcode: two strings and an object. */
-const FORM_VERSION_BYTES = 160;
+/** With a longer list in its last row, a small result would not be small. */
+const MAX_LIST_LENGTH = 64 * 1024;
 let rememberedBytes = 0;
 
-function remember(key: string, formVersions: readonly FormVersion[]): void {
+function remember(key: string, json: string): void {
   forget(key);
-  if (formVersions.length === 0) return;
-  const bytes = formVersions.reduce(
-    (sum, { shortcode }) => sum + FORM_VERSION_BYTES + shortcode.length,
-    key.length,
-  );
-  remembered.set(key, { formVersions, bytes });
-  rememberedBytes += bytes;
+  if (json === '[]' || json.length > MAX_LIST_LENGTH) return;
+  remembered.set(key, json);
+  rememberedBytes += key.length + json.length;
   for (const oldest of remembered.keys()) {
     if (rememberedBytes <= MAX_REMEMBERED_BYTES) return;
     forget(oldest);
@@ -125,48 +130,67 @@ function remember(key: string, formVersions: readonly FormVersion[]): void {
 }
 
 function forget(key: string): void {
-  rememberedBytes -= remembered.get(key)?.bytes ?? 0;
+  const json = remembered.get(key);
+  if (json === undefined) return;
+  rememberedBytes -= key.length + json.length;
   remembered.delete(key);
 }
 
-const areEqual = (some: readonly FormVersion[], others: readonly FormVersion[]) =>
-  some.length === others.length &&
-  some.every(({ id, shortcode }, i) => id === others[i]?.id && shortcode === others[i]?.shortcode);
+/** The form versions of a survey are others than remembered. */
+class FormVersionsChangedError extends Error {
+  override name = 'FormVersionsChangedError';
+  readonly json: string;
+
+  constructor(json: string) {
+    super('the form versions of a survey have changed');
+    this.json = json;
+  }
+}
+
+/** A database whose first query fails if the form versions of a survey have changed. */
+function checkingForms(db: Database, survey: Survey, known: string): Database {
+  let isChecked = false;
+  const forms: Query['forms'] = {
+    sql: formVersionsJson(survey),
+    check(json) {
+      isChecked = true;
+      if (json !== known) throw new FormVersionsChangedError(json);
+    },
+  };
+  const checked = (query: Query): Query => (isChecked ? query : { ...query, forms });
+  return {
+    rows: (query, options) => db.rows(checked(query), options),
+    page: (query, options, encode) => db.page(checked(query), options, encode),
+  };
+}
 
 /**
- * Finds a survey and reads from it, at the same time if this isolate has read the survey before:
- * `read` then starts with the form versions that it had. If these turn out to have changed, that
- * read is aborted and its result or error is discarded, and `read` is called again.
+ * Finds a survey and reads from it. If this isolate has read the survey before, `read` starts with
+ * the form versions that it had, and its first query checks them: if they have changed, `read` is
+ * called again with the present ones.
  *
  * @param read gets the form versions, none if there is no such survey, and the database for its
- * queries
+ * queries, the first of which must have ended before it sends another
  * @throws DatabaseError, LimitError, the signal's reason, or an error of `read`
  */
 export async function withSurvey<T>(
   db: Database,
   survey: Survey,
-  signal: AbortSignal,
   read: (formVersions: readonly FormVersion[], db: Database) => Promise<T>,
 ): Promise<T> {
   const key = JSON.stringify(survey);
-  const earlier = remembered.get(key)?.formVersions;
-  const discarding = new AbortController();
-  const early =
-    earlier &&
-    suppressUnhandledRejection(
-      read(earlier, withSignal(db, AbortSignal.any([signal, discarding.signal]))),
-    );
+  const known = remembered.get(key);
+  let present: string;
   try {
-    const found = await findSurvey(db, survey);
-    const isUnchanged = early && areEqual(earlier, found);
-    remember(key, isUnchanged ? earlier : found);
-    if (isUnchanged) return await early;
-    discarding.abort();
-    return await read(found, db);
+    if (known !== undefined)
+      return await read(parseFormVersions(known), checkingForms(db, survey, known));
+    present = await readFormVersions(db, survey);
   } catch (error) {
-    discarding.abort(error);
-    throw error;
+    if (!(error instanceof FormVersionsChangedError)) throw error;
+    present = error.json;
   }
+  remember(key, present);
+  return read(parseFormVersions(present), db);
 }
 
 /**
@@ -177,9 +201,9 @@ export async function hasResponses(db: Database, survey: Survey): Promise<boolea
   const responses = relationOf({ survey });
   const text = sql`
     with ${responses.forms}
-    select id from form, lateral (select from ${responses.to(sql`form.id`, [])} limit 1) response
+    select id::text from form, lateral (select from ${responses.to(sql`form.id`, [])} limit 1) response
     limit 1`;
-  const retry = questionLimits(survey.limits).length > 0 ? 'scan' : 'request';
-  const rows = await db.rows({ text }, { retry });
+  const kind = questionLimits(survey.limits).length > 0 ? 'walk' : 'quick';
+  const rows = await db.rows({ text, width: 1 }, { kind });
   return rows.length > 0;
 }

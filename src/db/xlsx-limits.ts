@@ -1,6 +1,6 @@
 import { columnNamed } from '../responses/columns.ts';
 import type { Selection } from '../responses/selection.ts';
-import type { Database } from './client.ts';
+import type { Database } from './database.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
 import { RECORD } from './questions.ts';
@@ -17,6 +17,11 @@ function hasAnyLength(column: Column): boolean {
   const { type, sql: expression } = columnNamed(column);
   return expression === undefined && (type === 'text' || type === 'jsonb');
 }
+
+/** A regular expression for characters of two code units. */
+const WITH_TWO_UNITS = String.raw`[\U00010000-\U0010FFFF]+`;
+/** The largest result, in bytes: the names of the questions of a wide table. */
+const MAX_NAMES_BYTES = 2 * 1024 * 1024;
 
 /** Whether `text` is a decimal number of at most 15 digits, which a double holds exactly. */
 const IS_NUMBER = sql`text ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'
@@ -46,7 +51,7 @@ function longTextQuery(
         case when octet_length(${text}) <= ${limit} or 2 * length(${text}) <= ${limit} then false
           when length(${text}) > ${limit} then true
           else 2 * length(${text}) - length(
-              regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g')
+              regexp_replace(${text}, ${WITH_TWO_UNITS}, '', 'g')
             ) > ${limit} end`;
   });
   const responses = relationOf(selection);
@@ -55,13 +60,14 @@ function longTextQuery(
 
   if (!numbers) {
     const long = responses.all([...filters, hasLong]);
-    return { text: sql`with ${responses.forms} select exists (select from ${long})` };
+    const text = sql`with ${responses.forms} select exists (select from ${long})::text`;
+    return { text, width: 1 };
   }
 
   const all = responses.all(filters);
   const text = sql`
     with ${join([responses.forms, ...answerCtes(numbers, all)])}
-    select bool_or(has_long), shortcode, question_ref
+    select bool_or(has_long)::text, shortcode, question_ref
     from (
       select surveyid, question_ref, bool_or(${hasLong}) as has_long,
         bool_and(text = '' or ${IS_NUMBER}) as has_numbers
@@ -71,7 +77,7 @@ function longTextQuery(
     group by shortcode, question_ref
     having bool_or(has_long) or bool_and(has_numbers)`;
 
-  return { text };
+  return { text, width: 3 };
 }
 
 /**
@@ -97,10 +103,10 @@ export async function findNumbers(
   numbers: ComputedColumn | undefined,
 ): Promise<ReadonlySet<string> | undefined> {
   const rows = await db.rows(longTextQuery(selection, columns, most, numbers), {
-    retry: 'scan',
-    keep: true,
+    kind: 'scan',
+    maxBytes: MAX_NAMES_BYTES,
   });
-  if (rows.some(([isLong]) => isLong === 't')) return undefined;
+  if (rows.some(([isLong]) => isLong === 'true')) return undefined;
   return new Set(rows.map(([, ...question]) => JSON.stringify(question)));
 }
 
@@ -111,10 +117,10 @@ export function recordsQuery(selection: Selection, options: LeftOutOptions): Que
   const selected = responses.all([...filterConditions(selection), ...conditions]);
   const text = sql`
     with ${join([responses.forms, ...ctes])}
-    select count(*)
+    select count(*)::text
     from (
       select distinct ${RECORD}
       from ${selected}
     ) record`;
-  return { text };
+  return { text, width: 1 };
 }

@@ -1,6 +1,7 @@
 import { BACKSLASH, CLOSE_BRACKET, COMMA, CR, LF, LOWER_N, OPEN_BRACKET, QUOTE } from './ascii.ts';
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
-import { type EncodeRows, beginsWith, malformed } from './rows.ts';
+import { type EncodeRows, isAt, malformed } from './rows.ts';
+import { endOfTime, formatTime } from './time.ts';
 
 /*
  * The CSV encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of CSV records.
@@ -27,13 +28,12 @@ SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
 interface CsvShape {
   /** The number of columns. */
   readonly columns: number;
-  /**
-   * The number of cells that are not written: in every row they follow the columns and precede the
-   * cell that is checked.
-   */
+  /** The number of cells that follow them in every row, and are not written. */
   readonly hidden?: number;
   /** The columns, counted from 0, whose texts make a row's key; none unless given. */
   readonly keyColumns?: readonly number[];
+  /** The column, counted from 0, that is a time: see time.ts. */
+  readonly timeColumn?: number | undefined;
   /** Whether to return the positions of the cells. */
   readonly cells?: boolean | undefined;
 }
@@ -49,37 +49,35 @@ export function csvEncoder({
   columns,
   hidden = 0,
   keyColumns = [],
+  timeColumn = -1,
   cells: withCells = false,
 }: CsvShape): EncodeRows {
-  const checked = columns + hidden;
-  return (bytes, start) => {
+  const width = columns + hidden;
+  return (bytes, start, last) => {
     if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
 
     const offset = start + 1;
     let positions = new Int32Array(0);
-    const cellStarts = new Int32Array(checked + 1);
+    const cellStarts = new Int32Array(width + 1);
     const cellEnds = cellStarts.subarray(1); // with the comma or LF
     const position = { read: offset, write: offset };
     let rowCount = 0;
-    let checkEnd = 0;
 
     // With a sentinel, the search for the end of a string need not compare with the length. In a
     // truncated response the search ends here, and what follows is malformed.
     const lastByte = bytes[bytes.length - 1] as number;
     bytes[bytes.length - 1] = QUOTE;
-    do {
-      const cellCount = encodeRow(bytes, position, cellStarts);
-      if (cellCount !== checked + 1) throw malformed(position.read - 1);
-
+    while (!isAt(last, bytes, position.read)) {
+      if (encodeRow(bytes, position, cellStarts, timeColumn) !== width)
+        throw malformed(position.read - 1);
+      cellStarts[width] = position.write;
       // The record ends before the cells that are not written, whose texts stay in the buffer until
       // the next record.
-      checkEnd = position.write - 1;
       position.write = cellStarts[columns] as number;
       bytes[position.write - 1] = LF;
 
       rowCount++;
-      if (!beginsWith(rowCount, bytes, cellStarts[checked] as number))
-        throw malformed(position.read - 1);
+      if (bytes[position.read++] !== COMMA) throw malformed(position.read - 1);
 
       if (withCells) {
         const at = (rowCount - 1) * columns;
@@ -87,21 +85,17 @@ export function csvEncoder({
           positions = new Int32Array(positions.buffer.transfer(8 * (at + columns + 1)));
         for (let i = 0; i < columns; i++) positions[at + i] = (cellStarts[i] as number) - offset;
       }
-    } while (bytes[position.read++] === COMMA);
+    }
     bytes[bytes.length - 1] = lastByte;
 
-    const { read, write } = position;
-    if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
-
-    const check = readCell(bytes, cellStarts[checked] as number, checkEnd);
-    const lastKey = keyColumns.map((column) =>
+    const keys = rowCount > 0 ? keyColumns : [];
+    const lastKey = keys.map((column) =>
       readCell(bytes, cellStarts[column] as number, (cellEnds[column] as number) - 1),
     );
-    const data = bytes.subarray(offset, write);
+    const data = bytes.subarray(offset, position.write);
     if (withCells) positions[rowCount * columns] = data.length;
     const cells = positions.subarray(0, withCells ? rowCount * columns + 1 : 0);
-
-    return { data, cells, rowCount, lastKey, check };
+    return { data, cells, rowCount, lastKey, end: position.read };
   };
 }
 
@@ -118,6 +112,7 @@ function encodeRow(
   bytes: Uint8Array<ArrayBuffer>,
   position: { read: number; write: number },
   cellStarts: Int32Array,
+  timeColumn: number,
 ): number {
   let { read, write } = position;
   let column = 0;
@@ -126,7 +121,11 @@ function encodeRow(
   for (;;) {
     cellStarts[column++] = write;
     const first = bytes[read++];
-    if (first === QUOTE) {
+    if (first === QUOTE && column - 1 === timeColumn) {
+      const end = endOfTime(bytes, read);
+      write = formatTime(bytes, read, end, write);
+      read = end + 1;
+    } else if (first === QUOTE) {
       const cell = write;
       let quoted = false;
 

@@ -1,6 +1,6 @@
-import { CLOSE_BRACKET, COMMA, OPEN_BRACKET } from './ascii.ts';
+import { COMMA, OPEN_BRACKET } from './ascii.ts';
 import { Constant, Output, PADDING_BYTES } from './bytes.ts';
-import { type EncodeRows, beginsWith, malformed } from './rows.ts';
+import { type EncodeRows, isAt } from './rows.ts';
 import { RowCells } from './row-cells.ts';
 import type { tokenWriter } from './token-writer.ts';
 
@@ -23,6 +23,8 @@ export interface ObjectLayout {
   readonly hidden?: number;
   /** The columns, counted from 0, whose texts make a row's key; none unless given. */
   readonly keyColumns?: readonly number[];
+  /** The column, counted from 0, that is a time: see time.ts. */
+  readonly timeColumn?: number | undefined;
   /** The text around each object. */
   readonly before?: string;
   readonly after?: string;
@@ -36,6 +38,7 @@ export function objectEncoder({
   members,
   hidden = 0,
   keyColumns = [],
+  timeColumn,
   before = '',
   after = '',
 }: ObjectLayout): EncodeRows {
@@ -68,20 +71,19 @@ export function objectEncoder({
     }
     end.write(output);
 
-    // The hidden cells, and the one that is checked, are read but dropped.
+    // The hidden cells are read but dropped.
     const { length } = output;
-    for (let i = 0; i <= hidden; i++) row.writeNext(false, output, frameLength);
+    for (let i = 0; i < hidden; i++) row.writeNext(false, output, frameLength);
     output.length = length;
   }
 
-  return (bytes, start) => {
-    const row = new RowCells(bytes, start, columns + 1);
+  return (bytes, start, last) => {
+    const row = new RowCells(bytes, start, columns, timeColumn);
     const output = new Output();
     let rowCount = 0;
     row.expect(OPEN_BRACKET);
     output.reserve(Math.ceil(RESERVE * (growth || 1) * row.remainingBytes));
-
-    do {
+    while (!isAt(last, bytes, row.read)) {
       writeObject(row, output);
       if (growth === 0) {
         growth = output.length / (row.read - start); // in the first row
@@ -89,18 +91,16 @@ export function objectEncoder({
       }
 
       rowCount++;
-      if (!beginsWith(rowCount, bytes, (row.starts[columns] as number) + 1))
-        throw malformed(row.read - 1);
-    } while (bytes[row.read++] === COMMA);
-    if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
-
-    growth = output.length / (row.read - start);
+      row.expect(COMMA);
+    }
+    if (rowCount > 0) growth = output.length / (row.read - start);
+    const keys = rowCount > 0 ? keyColumns : [];
     return {
       data: output.written,
       cells: new Int32Array(0),
       rowCount,
-      lastKey: keyColumns.map((column) => row.text(column)),
-      check: row.text(columns),
+      lastKey: keys.map((column) => row.text(column)),
+      end: row.read,
     };
   };
 }

@@ -9,6 +9,7 @@ import {
   writeUtf8,
 } from './json-escapes.ts';
 import { malformed } from './rows.ts';
+import { endOfTime, formatTime } from './time.ts';
 
 /** The bytes of `null` as a little-endian integer. */
 const NULL = 0x6c6c756e;
@@ -29,9 +30,20 @@ export class RowCells {
   /** The position after each cell. */
   readonly ends: Int32Array;
 
-  /** @param columns the number of cells every row must have */
-  constructor(bytes: Uint8Array<ArrayBuffer>, read: number, columns: number) {
+  readonly #timeColumn: number | undefined;
+
+  /**
+   * @param columns the number of cells every row must have
+   * @param timeColumn the one that is a time: see time.ts
+   */
+  constructor(
+    bytes: Uint8Array<ArrayBuffer>,
+    read: number,
+    columns: number,
+    timeColumn: number | undefined,
+  ) {
     this.bytes = bytes;
+    this.#timeColumn = timeColumn;
     this.view = viewOf(bytes);
     this.read = read;
     this.starts = new Int32Array(columns);
@@ -66,6 +78,7 @@ export class RowCells {
    * @throws MalformedRowsError
    */
   writeNext(isJson: boolean, output: Output, room: number): void {
+    const skipped = this.column === this.#timeColumn ? this.#formatTime() : 0;
     const { bytes, view } = this;
     let { read } = this;
     // After a cell, three more bytes can be read: two brackets and a brace follow at least.
@@ -148,6 +161,18 @@ export class RowCells {
     this.ends[this.column] = read;
     this.column++;
     this.expect(this.column < this.ends.length ? COMMA : CLOSE_BRACKET);
+    this.read += skipped;
+  }
+
+  /** Formats the next cell, a time, in its place. @returns by how many bytes it is shorter then */
+  #formatTime(): number {
+    const { bytes } = this;
+    const start = this.read + 1;
+    const end = endOfTime(bytes, start);
+    const newEnd = formatTime(bytes, start, end, start);
+    bytes[newEnd] = QUOTE;
+    bytes[newEnd + 1] = bytes[end + 1] as number; // the comma or bracket that follows
+    return end - newEnd;
   }
 }
 

@@ -1,5 +1,3 @@
-import { ZERO } from './ascii.ts';
-
 /** Rows, encoded. */
 export interface EncodedRows {
   /** The records or objects; empty when there are no rows. */
@@ -16,29 +14,28 @@ export interface EncodedPage extends EncodedRows {
   readonly rowCount: number;
   /** The last row's texts in the key columns, null for a null. Empty when there are no rows. */
   readonly lastKey: readonly (string | null)[];
-  /** The last row's text in the cell that is checked. */
-  readonly check: string | null;
+  /** The position of the last row in the JSON, which is not encoded. */
+  readonly end: number;
 }
 
 /**
  * Encodes rows from the JSON of a SQL-over-HTTP response: a compact array of arrays of texts and
- * nulls. Each row ends with a cell that begins with the row's number, from 1, and is not written:
- * see db/proof.ts. The encoder may overwrite the array.
+ * nulls. The last row is not encoded: see db/proof.ts. The encoder may overwrite what is before it.
  *
  * @param start the position of the array's `[`
- * @throws MalformedRowsError if the array is empty, truncated or malformed, or its rows are not in
- * their order
+ * @param last the bytes with which the last row begins, and no other
+ * @throws MalformedRowsError if the array is malformed, or has no such row
  */
-export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number) => EncodedPage;
+export type EncodeRows = (
+  bytes: Uint8Array<ArrayBuffer>,
+  start: number,
+  last: Uint8Array,
+) => EncodedPage;
 
-/** Whether the digits at a position are those of this number. */
-export function beginsWith(number: number, bytes: Uint8Array, at: number): boolean {
-  let found = 0;
-  for (let i = at; ; i++) {
-    const digit = (bytes[i] as number) - ZERO;
-    if (!(digit >= 0 && digit <= 9)) return found === number;
-    found = 10 * found + digit;
-  }
+/** Whether some bytes are at a position. */
+export function isAt(some: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < some.length; i++) if (some[i] !== bytes[at + i]) return false;
+  return true;
 }
 
 /** The bytes are not a complete array of rows. */

@@ -1,4 +1,4 @@
-import type { Database } from '../db/client.ts';
+import type { Database } from '../db/database.ts';
 import type { Question } from '../db/questions.ts';
 import type { RecordWriter } from '../encode/records.ts';
 import type { EncodedRows } from '../encode/rows.ts';
@@ -13,8 +13,6 @@ import type { PageFormat } from './page-format.ts';
  */
 export interface ExportFormat<Query> {
   readonly type: FileType;
-  /** The least memory that a file takes besides its pages, in bytes. */
-  readonly memoryBytes?: (query: Query) => number;
   /**
    * Determines what depends on the selection, before the response starts. May be called twice for a
    * request, since the form versions of a survey can have changed.
@@ -35,7 +33,7 @@ export interface ExportFile {
   readonly format: PageFormat;
   /** The number of responses, if it is known. */
   readonly total?: number;
-  /** The error for a first row that exceeds `format.maxRowBytes`. */
+  /** The error for a first row that does not fit in memory. */
   readonly rowTooLarge?: () => ApiError;
   /**
    * Writes the file.
@@ -46,17 +44,13 @@ export interface ExportFile {
    */
   readonly write: (
     pages: AsyncIterable<EncodedRows>,
-    reserveMemory: ReserveMemory,
+    holdRecord: HoldRecord,
     first: EncodedRows,
   ) => AsyncIterable<Uint8Array>;
 }
 
-/**
- * Sets how many bytes a file takes besides its pages.
- *
- * @throws ApiError if there is no room for them within 20 s
- */
-export type ReserveMemory = (bytes: number) => Promise<void>;
+/** Makes room for a record that is held besides the pages, in bytes. */
+export type HoldRecord = (bytes: number) => Promise<void>;
 
 export type Pages = AsyncIterable<EncodedRows> | Iterable<EncodedRows>;
 
@@ -64,7 +58,7 @@ export type Pages = AsyncIterable<EncodedRows> | Iterable<EncodedRows>;
 export type WriteRecords = (
   writer: RecordWriter,
   pages: Pages,
-  reserveMemory: ReserveMemory,
+  holdRecord: HoldRecord,
 ) => AsyncGenerator<Uint8Array, void, void>;
 
 /** A table of responses: a file, except for how its cells are written. */

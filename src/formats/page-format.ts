@@ -13,21 +13,26 @@ export interface PageFormat extends PageOptions {
   readonly columns: readonly Column[];
   /** The `lastKey` of its pages is a cursor. */
   readonly encode: EncodeRows;
-  /** A larger response of the database is replaced by one of fewer rows, down to a single row. */
-  readonly maxPageBytes: number;
-  /** A larger row fails as `too-large`. */
-  readonly maxRowBytes?: number | undefined;
+  /**
+   * The part of a slot that a result can take, beside what is made from it. For a longer one, fewer
+   * rows are read.
+   */
+  readonly share: number;
 }
 
-/** Several pages of a file are held in memory at a time. */
-const MAX_FILE_PAGE_BYTES = 4 * 1024 * 1024;
+/** CSV is written where its JSON was. */
+const CSV_SHARE = 1;
+/** Beside it are the positions of cells, the records that are made from them, and a chunk of the file. */
+const CELLS_SHARE = 0.7;
+/** Objects, which repeat the names of their members, are held without the JSON they are made from. */
+const JSON_SHARE = 0.6;
 
 /** Adds the columns of a cursor that are not written, to be read. */
 function withCursor(written: readonly Column[]) {
   const hidden = CURSOR_COLUMNS.filter((name) => !written.includes(name));
   const columns = [...written, ...hidden];
-
-  return { columns, keys: { hidden: hidden.length, keyColumns: keyColumnsOf(columns) } };
+  const keys = { keyColumns: keyColumnsOf(columns), timeColumn: columns.indexOf('timestamp') };
+  return { columns, keys: { ...keys, hidden: hidden.length } };
 }
 
 /** Responses as CSV records, with the positions of their cells if requested. */
@@ -35,12 +40,10 @@ export function csvPages({
   columns: written,
   cells,
   ...options
-}: PageOptions &
-  Pick<PageFormat, 'columns' | 'maxRowBytes'> & { readonly cells?: boolean }): PageFormat {
+}: PageOptions & Pick<PageFormat, 'columns'> & { readonly cells?: boolean }): PageFormat {
   const { columns, keys } = withCursor(written);
   const encode = csvEncoder({ columns: written.length, cells, ...keys });
-
-  return { ...options, columns, encode, maxPageBytes: MAX_FILE_PAGE_BYTES };
+  return { ...options, columns, encode, share: cells ? CELLS_SHARE : CSV_SHARE };
 }
 
 /**
@@ -49,13 +52,11 @@ export function csvPages({
  * @param omit the names of members to leave out; a cursor's only together with `token`
  */
 export function jsonPages({
-  maxPageBytes = MAX_FILE_PAGE_BYTES,
   order,
   omit = [],
   ...frame
 }: Pick<ObjectLayout, 'before' | 'after'> &
-  Pick<PageOptions, 'order'> &
-  Partial<Pick<PageFormat, 'maxPageBytes'>> & { readonly omit?: readonly string[] }): PageFormat {
+  Pick<PageOptions, 'order'> & { readonly omit?: readonly string[] }): PageFormat {
   const written = JSON_MEMBERS.filter(({ name }) => !omit.includes(name));
   const { columns, keys } = withCursor(
     written.filter(({ from }) => from !== 'worker').map(({ name }) => name),
@@ -66,7 +67,7 @@ export function jsonPages({
     return [name, type === 'jsonb' ? 'json' : 'string'];
   });
   const encode = objectEncoder({ members, ...keys, ...frame });
-  return { columns, maxPageBytes, order, encode };
+  return { columns, share: JSON_SHARE, order, encode };
 }
 
 /**

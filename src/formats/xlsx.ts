@@ -1,5 +1,6 @@
 import { countQuery } from '../db/branches.ts';
-import type { Database, HeldPage } from '../db/client.ts';
+import type { ProvenPage } from '../db/client.ts';
+import type { Database } from '../db/database.ts';
 import { CODEBOOK_COLUMNS, QUESTIONS_OPTIONS, codebookQuery } from '../db/codebook.ts';
 import type { ColumnsBy, Question } from '../db/questions.ts';
 import { ANSWERS, readCount } from '../db/responses.ts';
@@ -11,13 +12,11 @@ import type { Values } from '../http/parameters.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { ExportFormat, Table } from './file-format.ts';
 import { longTable, recordsOfRows } from './long-table.ts';
-import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts';
+import { type WideOptions, wideTable } from './wide/table.ts';
 import { MAX_CELL_LENGTH, MAX_ROWS } from './xlsx/sheet.ts';
 import { cellLength } from './xlsx/measure.ts';
 import { type Sheet, sheetOf, workbook } from './xlsx/workbook.ts';
 
-/** The memory that a workbook takes while it is written, besides its table and its codebook. */
-const WORKBOOK_BYTES = 1 * 1024 * 1024;
 /** The rows of a worksheet without its header. */
 const MAX_RECORDS = MAX_ROWS - 1;
 
@@ -26,7 +25,6 @@ type XlsxQuery = WideOptions & Partial<Values<'layout' | 'codebook' | 'numbers' 
 /** An Excel workbook with the table of a CSV file, long or wide, and perhaps the codebook. */
 export const xlsx: ExportFormat<XlsxQuery> = {
   type: XLSX,
-  memoryBytes: () => WORKBOOK_BYTES + PARTICIPANT_BYTES,
   async prepare(selection, query, db) {
     const isWide = query.layout === 'wide';
     const table: Table = isWide
@@ -38,10 +36,10 @@ export const xlsx: ExportFormat<XlsxQuery> = {
     return {
       ...table,
       total,
-      write(pages, reserveMemory, first) {
-        const reserve = (bytes: number) => reserveMemory(bytes + WORKBOOK_BYTES);
-        const data = sheetOf(table, pages, first, reserve, numbers);
-        return workbook([{ name: 'responses', data }, ...codebook], numbers.size > 0);
+      write(pages, holdRecord, first) {
+        const data = sheetOf(table, pages, first, holdRecord, numbers);
+        const responses = { name: 'responses', data };
+        return workbook([responses, ...codebook], numbers.size > 0);
       },
     };
   },
@@ -64,7 +62,7 @@ async function checkLimits(
   let records = total;
   // A wide table has at most as many records as responses.
   if (records > MAX_RECORDS && query.layout === 'wide')
-    records = await readCount(db, recordsQuery(selection, query));
+    records = await readCount(db, recordsQuery(selection, query), 'scan');
   if (records > MAX_RECORDS) throw tooManyRecords(MAX_RECORDS);
 
   const tooLong = cellTooLong(MAX_CELL_LENGTH);
@@ -106,7 +104,7 @@ async function codebookSheet(
   return { name: 'codebook', data: writeCodebook(page) };
 }
 
-async function* writeCodebook(page: HeldPage): AsyncGenerator<Uint8Array, void, void> {
+async function* writeCodebook(page: ProvenPage): AsyncGenerator<Uint8Array, void, void> {
   const table = { names: CODEBOOK_COLUMNS, records: recordsOfRows(CODEBOOK_COLUMNS.length) };
   yield* sheetOf(table, [page], page, async () => {});
   page.release();

@@ -1,7 +1,8 @@
 import type { StoredApiKey } from '../db/accounts.ts';
-import type { Database } from '../db/client.ts';
+import type { Connection } from '../db/client.ts';
+import type { Database } from '../db/database.ts';
 import type { Env } from '../env.ts';
-import type { RequestLease } from '../limits/limits.ts';
+import type { RequestSlots } from '../limits/slots.ts';
 import type { RequestStats } from './request-stats.ts';
 
 /** The account whose data a request may read, and the request's key. */
@@ -21,6 +22,9 @@ export interface AppEnv {
   Variables: {
     requestId: string;
     stats: RequestStats;
+    /** For queries that are no account's. */
+    connection: Connection;
+    /** For those of the account. Set with `slots`. */
     db: Database;
     /**
      * Aborted when the client disconnects, or by `requestAbort`. Cancels all work for the request.
@@ -30,8 +34,8 @@ export interface AppEnv {
     requestAbort: AbortController;
     /** Set by authentication, which applies under the API's base path. */
     account: Account;
-    /** What the request holds until its end. Set like `account`. */
-    lease: RequestLease;
+    /** Likewise. What the request holds, until its end. */
+    slots: RequestSlots;
     /**
      * The names of the query parameters that the endpoint does not know. Set by endpoints that need
      * a key.

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { DatabaseError } from '../db/errors.ts';
-import { LimitError } from '../limits/quota.ts';
+import { LimitError } from '../limits/slots.ts';
 import type { AppEnv } from './context.ts';
 import { ApiError, databaseUnavailable, internalError, limitReached } from './errors.ts';
 import { detailsOf, logFailure } from './log.ts';

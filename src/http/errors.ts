@@ -1,5 +1,5 @@
 import { DatabaseError, type FailureKind } from '../db/errors.ts';
-import type { LimitError } from '../limits/quota.ts';
+import type { LimitError } from '../limits/slots.ts';
 
 /** The values of the header `X-Error-Code`, which never change, and the status of each. */
 export const STATUS_BY_CODE = {
@@ -86,22 +86,24 @@ export const tooManyRequests = () =>
 
 /** The error of a request that waited in vain. */
 export function limitReached({
-  resource,
+  kind,
   held,
   isByAccount,
+  isRetrying,
 }: Omit<LimitError, keyof Error>): ApiError {
+  if (isRetrying) return databaseUnavailable('transient');
   if (!isByAccount) return overloaded();
-
-  const reasons: Record<LimitError['resource'], string> = {
-    exports: `This account already has ${held} exports running.`,
-    scans:
-      'This account already has as many scans of a whole selection running, such as counts, as it can have at a time.',
-    memory: 'Other requests of this account hold the memory that this one needs.',
-    queries:
-      'Other requests of this account have been using the database, as many as can at a time, for too long.',
+  const running: Record<LimitError['kind'], string> = {
+    request: 'requests',
+    file: 'exports',
+    scan: 'scans of a whole selection',
+    walk: 'counts and filtered pages',
+    quick: 'queries',
+    large: 'large responses',
   };
-
-  return rateLimited(`${reasons[resource]} Try again when one of them has ended.`);
+  return rateLimited(
+    `This account already has ${held} ${running[kind]} running. Try again when one of them has ended.`,
+  );
 }
 
 export const missingSurvey = () => new ApiError('missing_survey', 'No user, no responses!');

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { Output, concat, free, sha256Hex, utf8 } from '../encode/bytes.ts';
+import { Output, concat, sha256Hex, utf8 } from '../encode/bytes.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import type { AppEnv } from './context.ts';
-import { type RequestLease, STREAM_BYTES, memory } from '../limits/limits.ts';
+import { KINDS, type RequestSlots } from '../limits/slots.ts';
 import { httpVersionNotSupported } from './errors.ts';
 import { ifNoneMatchNames } from './etag.ts';
 import { streamChunks } from './stream.ts';
@@ -61,10 +61,8 @@ const toBytes = (text: string | Uint8Array) =>
 const partsOf = (body: BodyParts) => (typeof body === 'string' ? [toBytes(body)] : body);
 
 /**
- * Sends a complete body, with its length.
- *
- * @param headers those of JSON unless given
- * @throws LimitError if there is no memory to send a large body
+ * Sends a complete body, with its length. While a small one is sent, the request keeps no slot but
+ * its own.
  */
 export async function sendBody(
   c: Context<AppEnv>,
@@ -73,19 +71,17 @@ export async function sendBody(
   status: ContentfulStatusCode = 200,
 ): Promise<Response> {
   // undefined without a key: those bodies are small, or shared
-  const lease = c.var.lease as RequestLease | undefined;
+  const slots = c.var.slots as RequestSlots | undefined;
   const parts = partsOf(body);
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const allHeaders = { ...headers, 'Content-Length': String(length) };
   const isHead = c.req.method === 'HEAD';
-
-  if (lease && length > MAX_UNNOTICED_BYTES && !isHead) {
-    if (typeof body === 'string') await lease.acquire(memory, length, c.req.raw.signal);
-    return stream(c, parts, allHeaders, { status, length });
-  }
-
+  const whole = isHead ? null : length <= KINDS.request.bytes ? concat(...parts) : undefined;
+  if (whole !== undefined) slots?.releaseWork();
+  if (slots && length > MAX_UNNOTICED_BYTES && !isHead)
+    return stream(c, whole ? [whole] : parts, allHeaders, { status, length });
   c.var.stats.bytes = length;
-  return c.newResponse(isHead ? null : concat(...parts), status, allHeaders);
+  return c.newResponse(whole ?? null, status, allHeaders);
 }
 
 /**
@@ -122,7 +118,6 @@ async function etagOf(accountId: string, parts: readonly Uint8Array[]): Promise<
 /**
  * Streams a body: see {@link streamChunks}. For HEAD, the body is not read.
  *
- * @throws LimitError if there is no memory to stream it
  * @throws ApiError 505 over HTTP/1.0, which Cloudflare reports in `cf`
  */
 export async function sendStream(
@@ -136,17 +131,13 @@ export async function sendStream(
   return stream(c, chunks, headers);
 }
 
-async function stream(
+function stream(
   c: Context<AppEnv>,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   headers: HeaderFields,
   { status = 200, length }: { status?: ContentfulStatusCode; length?: number } = {},
-): Promise<Response> {
-  const { lease } = c.var;
-  // not that of the request's work, which an error aborts before its response is sent
-  await lease.stream.acquire(STREAM_BYTES, c.req.raw.signal);
-  lease.hasBegun = true;
-
+): Response {
+  c.var.slots.hasBegun = true;
   const isFile = 'Content-Disposition' in headers;
   return c.body(streamChunks(chunks, c.var, { isFile, length }), status, headers);
 }
@@ -156,20 +147,12 @@ export const totalCount = (total: number | undefined): HeaderFields =>
   total === undefined ? {} : { 'X-Total-Count': String(total) };
 
 /** Reads a body that fits in memory. A chunk may reuse the memory of the previous one. */
-export async function readBody(
-  c: Context<AppEnv>,
-  chunks: AsyncIterable<Uint8Array>,
-): Promise<BodyParts> {
-  const { lease, signal } = c.var;
-  const reservation = lease.reserve(memory);
+export async function readBody(chunks: AsyncIterable<Uint8Array>): Promise<BodyParts> {
   const output = new Output();
 
   for await (const chunk of chunks) {
-    await reservation.acquire(output.capacityFor(chunk.length), signal);
     output.reserve(chunk.length);
     output.write(chunk);
   }
-
-  reservation.free = () => free(output.bytes);
   return [output.written];
 }

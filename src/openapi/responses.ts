@@ -5,6 +5,7 @@ import type {
   SchemaObject,
 } from 'openapi3-ts/oas31';
 import type { Endpoint } from '../http/endpoint.ts';
+import type { Kind } from '../limits/slots.ts';
 import {
   type ApiError,
   badParameter,
@@ -124,10 +125,12 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       {
         account: tooManyRequests(),
         address: tooManyFailures(),
-        exports: reached('exports'),
-        scans: reached('scans'),
-        memory: reached('memory'),
-        queries: reached('queries'),
+        requests: reached('request'),
+        exports: reached('file'),
+        scans: reached('scan'),
+        walks: reached('walk'),
+        queries: reached('quick'),
+        large: reached('large'),
       },
       'Retry-After',
     ),
@@ -154,8 +157,8 @@ export const errorResponses = (): Record<string, ResponseObject> => {
   };
 };
 
-const reached = (resource: Parameters<typeof limitReached>[0]['resource']) =>
-  limitReached({ resource, held: 4, isByAccount: true });
+const reached = (kind: Kind) =>
+  limitReached({ kind, held: 4, isByAccount: true, isRetrying: false });
 
 /** @param examples errors by a short name */
 function error(

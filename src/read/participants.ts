@@ -1,16 +1,12 @@
 import { LF } from '../encode/ascii.ts';
-import type { Database } from '../db/client.ts';
+import type { Database } from '../db/database.ts';
 import { participantsQuery } from '../db/participants.ts';
 import { objectEncoder } from '../encode/json.ts';
-import { exports } from '../limits/limits.ts';
 import type { Selection } from '../responses/selection.ts';
 import { readFitting } from './read-fitting.ts';
 
-/**
- * How much of the list of participants is held at a time: as much as a scan is worth, or, beside
- * other exports, what leaves an account memory for its pages.
- */
-const listBytes = () => (exports.total === 1 ? 8 * 1024 * 1024 : 512 * 1024);
+/** How much of the list of participants is held at a time, beside a page in the slot of the file. */
+const LIST_BYTES = 512 * 1024;
 /**
  * What a participant takes in it at first; then, what those of the last list took, and some more,
  * since one that does not fit is read again.
@@ -51,9 +47,8 @@ export async function* participantBatches(
   let maxWalked = Infinity; // the first batch decides whether the responses fit one page
   let after: string | undefined;
   for (let rowBytes = ROW_BYTES; ;) {
-    const maxBytes = listBytes();
-    const list = await readFitting(Math.ceil(maxBytes / rowBytes), (limit) => {
-      const options = { retry: 'scan', maxBytes, canBeSmaller: limit > 1 } as const;
+    const list = await readFitting(Math.ceil(LIST_BYTES / rowBytes), (limit) => {
+      const options = { kind: 'file', retry: 'scan', maxBytes: LIST_BYTES } as const;
       return db.page(participantsQuery(selection, secret, limit, after), options, encode);
     });
     for (const { id, responses, walked } of participantsIn(list.data)) {

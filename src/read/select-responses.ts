@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { countQuery } from '../db/branches.ts';
-import type { Database } from '../db/client.ts';
+import type { Database } from '../db/database.ts';
 import { findParticipants } from '../db/participants.ts';
 import { readCount } from '../db/responses.ts';
 import { findSurvey, hasResponses, withSurvey } from '../db/surveys.ts';
@@ -10,7 +10,7 @@ import { ifTooLarge, noResponses } from '../http/errors.ts';
 import type { Values } from '../http/parameters.ts';
 import type { FilterName } from '../responses/filters.ts';
 import { type FormVersion, type Selection, type Survey, select } from '../responses/selection.ts';
-import { pageReader } from './page-reader.ts';
+import { type PageKind, PageReader, isWalk } from './page-reader.ts';
 
 /** The parameters that all endpoints under `/responses` share. */
 export type ResponsesQuery = Values<'survey' | 'missing'> &
@@ -38,6 +38,7 @@ export async function selectResponses(
  * @param prepare determines what depends on the selection. May be called twice: see
  * {@link withSurvey}.
  * @param limit the number of responses to read
+ * @param takeSlot takes the slot for the pages, which the request keeps
  * @throws ApiError if the survey has no responses
  */
 export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowTooLarge' | 'total'>>(
@@ -45,22 +46,26 @@ export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowToo
   query: ResponsesQuery,
   prepare: (selection: Selection, db: Database) => File | Promise<File>,
   limit: number,
+  takeSlot: (isWalk: boolean) => Promise<PageKind>,
 ) {
-  const { db, signal } = c.var;
+  const { db, slots } = c.var;
   const { after, survey } = query;
-  const begun = await withSurvey(db, surveyOf(c, survey), signal, async (formVersions, reading) => {
+  const begun = await withSurvey(db, surveyOf(c, survey), async (formVersions, reading) => {
     const selection = await selectFrom(c, query, formVersions, reading);
     const file = await prepare(selection, reading);
     const { format, rowTooLarge } = file;
-    const reader = pageReader(reading, selection, format);
     const count = () => readCount(reading, countQuery(selection, after, format.order));
-    const [first, total] = await Promise.all([
-      reader.first({ after, limit }).catch(ifTooLarge(rowTooLarge)),
-      query.count ? (file.total ?? count()) : undefined,
-    ]);
+    const total = query.count ? (file.total ?? (await count())) : undefined;
+
+    const kind = await takeSlot(isWalk(selection, format));
+    const reader = new PageReader(reading, selection, format, kind);
+    const first = await reader.first({ after, limit }).catch(ifTooLarge(rowTooLarge));
     return { file, reader, first, total };
   });
-  if (begun.first.rowCount === 0) await requireResponses(c, query);
+  if (begun.first.rowCount === 0) {
+    slots.release('walk', 'quick', 'large'); // since this may take another
+    await requireResponses(c, query);
+  }
   return begun;
 }
 

@@ -1,15 +1,19 @@
 import type { Context } from 'hono';
-import type { Database } from '../db/client.ts';
+import type { RetryPolicy } from '../db/retry.ts';
 import type { Query } from '../db/sql.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { AppEnv } from '../http/context.ts';
 import { type Frame, bodyOf, chunksOf, type sendBody, sendStream } from '../http/send.ts';
+import { KINDS } from '../limits/slots.ts';
 import { isShort, sentPages } from './page-reader.ts';
 import { readFitting } from './read-fitting.ts';
 
-/** A larger list is streamed, in pages of half the size. */
-const MAX_LIST_BYTES = 4 * 1024 * 1024;
+/** A larger list is streamed. */
 const MAX_LIST_ROWS = 20_000;
+const MAX_LIST_BYTES = KINDS.quick.bytes / 2;
+/** The length of the result of a part that is planned for, in bytes. */
+const PART_BYTES = 0.8 * MAX_LIST_BYTES;
+const MAX_ROW_BYTES = KINDS.large.bytes / 2;
 
 /** Selects the first rows after a key, or of all. */
 export type ListQuery = (limit: number, after?: readonly string[]) => Query;
@@ -32,27 +36,24 @@ export async function sendList(
   send: typeof sendBody,
 ): Promise<Response> {
   const { db, stats } = c.var;
-  const read = (
-    limit: number,
-    options: Pick<Parameters<Database['page']>[1], 'retry'>,
-    after?: readonly string[],
-  ) =>
+  const read = (limit: number, retry: RetryPolicy, after?: readonly string[]) =>
     readFitting(limit, (rows) => {
-      const canBeSmaller = rows > 1;
-      const maxBytes = canBeSmaller ? MAX_LIST_BYTES : undefined;
-      return db.page(query(rows, after), { maxBytes, canBeSmaller, ...options }, encode);
+      const maxBytes = rows > 1 ? MAX_LIST_BYTES : MAX_ROW_BYTES;
+      return db.page(query(rows, after), { retry, maxBytes }, encode);
     });
+
   async function* pages(firstPage: Awaited<ReturnType<typeof read>>) {
     for (let page = firstPage; ;) {
       const { bytes, rowCount, requestedRows, lastKey } = page;
       yield page;
       if (isShort(page)) return;
-      const fitting = Math.floor((rowCount * MAX_LIST_BYTES) / 2 / bytes);
+      const fitting = Math.floor((rowCount * PART_BYTES) / bytes);
       const limit = Math.max(1, Math.min(fitting, 2 * requestedRows));
-      page = await read(limit, { retry: 'export' }, lastKey as string[]);
+      page = await read(limit, 'export', lastKey as string[]);
     }
   }
-  const first = await read(MAX_LIST_ROWS, {});
+
+  const first = await read(MAX_LIST_ROWS, 'request');
   if (!isShort(first))
     return sendStream(c, chunksOf(sentPages(pages(first), c.var.stats), frame), headers);
   stats.rows = first.rowCount;

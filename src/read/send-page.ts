@@ -4,16 +4,17 @@ import { BY_TIME } from '../db/order.ts';
 import { jsonPages } from '../formats/page-format.ts';
 import type { AppEnv } from '../http/context.ts';
 import { linkToNext } from '../http/link.ts';
+import { LimitError } from '../limits/slots.ts';
 import type { Values } from '../http/parameters.ts';
 import { bodyOf, chunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
-import { type Page, type PageReader, isShort, sentPages } from './page-reader.ts';
+import { type Page, type PageKind, type PageReader, isShort, sentPages } from './page-reader.ts';
 import { rangeAfter } from './read-ahead.ts';
 import { type ResponsesQuery, readFirst } from './select-responses.ts';
 
-/** A larger page is streamed, without an ETag. 10,000 responses of the usual size are smaller. */
-const MAX_PAGE_BYTES = 6 * 1024 * 1024;
+/** A page of more responses takes a large slot, if there is one. */
+const MAX_QUICK_ROWS = 500;
 
 const FRAME = { start: '{"responses":[', end: ']}', comma: true };
 
@@ -22,7 +23,7 @@ const FRAME = { start: '{"responses":[', end: ']}', comma: true };
  * database holds them, the body is sent as a whole, with its length and entity tag; otherwise it is
  * streamed.
  *
- * @throws LimitError if there is no memory for it, or it takes a scan and too many are running
+ * @throws LimitError if too many are being read
  */
 export async function sendPage(
   c: Context<AppEnv>,
@@ -30,8 +31,14 @@ export async function sendPage(
 ): Promise<Response> {
   const { pageSize } = query;
   const order = { ...BY_TIME, direction: query.order };
-  const format = jsonPages({ before: ',', maxPageBytes: MAX_PAGE_BYTES, order });
-  const { reader, first, total } = await readFirst(c, query, () => ({ format }), pageSize);
+  const format = jsonPages({ before: ',', order });
+  const { reader, first, total } = await readFirst(
+    c,
+    query,
+    () => ({ format }),
+    pageSize,
+    (isWalk) => takeSlot(c, pageSize, isWalk),
+  );
   const headers = { 'Content-Type': 'application/json', ...totalCount(total) };
   const rest = pageSize - first.rowCount;
   if (rest === 0 || isShort(first)) {
@@ -44,6 +51,22 @@ export async function sendPage(
   const end = await reader.end({ after: first.last, limit: rest });
   const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var.stats);
   return sendStream(c, chunksOf(pages, FRAME), { ...headers, ...(end && linkToNext(c, end)) });
+}
+
+/** Takes the slot for a page. If there is none for a large one, the page is sent in parts. */
+async function takeSlot(c: Context<AppEnv>, pageSize: number, isWalk: boolean): Promise<PageKind> {
+  const { signal, slots } = c.var;
+  const kind = isWalk ? 'walk' : 'quick';
+  if (pageSize > MAX_QUICK_ROWS) {
+    try {
+      await slots.take('large', signal);
+      return 'large';
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error;
+    }
+  }
+  await slots.take(kind, signal);
+  return kind;
 }
 
 /**
@@ -61,7 +84,7 @@ async function* pagesUpTo(total: number, end: Cursor | undefined, reader: PageRe
     last = page.last ?? last;
     left -= page.rowCount;
     yield page;
-    const rest: Range | undefined = left > 0 ? rangeAfter(page, {}) : undefined;
+    const rest: Range | undefined = left > 0 ? rangeAfter(page, {}, reader.pageBytes) : undefined;
     if (!rest) break;
     page = await reader.page({ ...rest, limit: Math.min(rest.limit, left) });
   }

@@ -31,8 +31,7 @@ export const health = endpoint({
     // The prefix counts the health checks of an address apart from its failed authentications.
     const key = `healthz ${addressOf(c.req.raw.headers)}`;
     await enforceLimit(c.env.FAILURE_LIMIT, key, c.var.requestId, tooManyHealthChecks);
-    await ping(c.var.db);
-
-    return sendBody(c, '{"status":"ok"}');
+    await ping(c.var.connection);
+    return sendBody(c, '{"status":"ok"}', { 'Content-Type': 'application/json' });
   },
 });

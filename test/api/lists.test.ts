@@ -187,7 +187,7 @@ describe('the R package', () => {
   });
 
   test('has the columns of surveys', () => {
-    const names = quoted(between(r('tables.R'), 'names <- c(', 'data_frame('));
+    const names = quoted(between(r('tables.R'), 'names <- c(', 'table_of('));
     expectSame(names, fieldsOf('FormVersion'));
   });
 });

@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
+import { KINDS, type Kind } from '../../src/limits/slots.ts';
 import * as catalogue from '../../src/http/errors.ts';
 import { PATHS } from '../chaos/requests/request.ts';
 import { fetchService } from '../support/api.ts';
@@ -145,8 +146,8 @@ describe('its examples', () => {
     const without = Object.entries(catalogue).filter(
       ([name, make]) => /^[a-z]/.test(name) && typeof make === 'function' && make.length === 0,
     );
-    const limits = (['exports', 'scans', 'memory', 'queries'] as const).map((resource) =>
-      catalogue.limitReached({ resource, held: 4, isByAccount: true }),
+    const limits = (Object.keys(KINDS) as Kind[]).map((kind) =>
+      catalogue.limitReached({ kind, held: 4, isByAccount: true, isRetrying: false }),
     );
     const waiting = without
       .map(([, make]) => (make as () => catalogue.ApiError)())

@@ -1,8 +1,9 @@
 import readExcelFile from 'read-excel-file/node';
 import { expect, test } from 'vitest';
-import { errorBody, fetchApi, query } from '../support/api.ts';
+import { generateLimitedApiKey } from '../../src/auth/api-key.ts';
+import { fetchApi, query } from '../support/api.ts';
 import {
-  type TestForm,
+  type TestAccount,
   type TestResponse,
   type TestSurvey,
   addResponses,
@@ -10,23 +11,39 @@ import {
   createAccount,
   createSurvey,
   sql,
+  storeKey,
 } from '../support/data.ts';
-import type { Exchange } from '../support/fault-proxy.ts';
 import { beginExport, readExport } from '../support/export.ts';
-import { createPagedSurvey, startFaultyService } from './service.ts';
+import { readZip } from '../support/xlsx.ts';
+import { createPagedSurvey, isPage, startFaultyService } from './service.ts';
 
 // Form versions that change while a request reads them, or after the survey was read before.
 
 const service = await startFaultyService();
 
 const THEIRS = 'of its new owner';
+const FORMS = 16;
 
-/** Gives the first form version to another account, which stores responses at once. */
-async function move(survey: TestSurvey): Promise<void> {
+const createForms = async (): Promise<TestSurvey> => {
+  const survey = await createSurvey(await createAccount(), undefined, FORMS);
+  await addResponses(survey, responsesTo(FORMS));
+  return survey;
+};
+
+const responsesTo = (forms: number): TestResponse[] =>
+  Array.from({ length: 5 * forms }, (_, i) => ({
+    form: i % forms,
+    question_ref: `q${i % 6}`,
+    userid: `u${i}`,
+    response: `${i}`,
+  }));
+
+/** Gives a form version to another account, which stores responses at once. */
+async function move({ forms, ...survey }: TestSurvey, form: number): Promise<void> {
   const { id } = await createAccount();
-  await sql('update surveys set userid = $2 where id = $1', [survey.forms[0]?.id, id]);
+  await sql('update surveys set userid = $2 where id = $1', [forms[form]?.id, id]);
   await addResponses(
-    survey,
+    { ...survey, forms: forms.slice(form) },
     ['2020-01-01', '2026-03-01', '2030-01-01'].map((timestamp) => ({
       timestamp,
       response: THEIRS,
@@ -35,45 +52,140 @@ async function move(survey: TestSurvey): Promise<void> {
   );
 }
 
-/** Calls `change` before the `n`th query of responses, counted from 0, reaches the database. */
-function changeBefore(n: number, change: () => Promise<unknown>): void {
-  let read = 0;
-  let changed: Promise<unknown> | undefined;
-  service.proxy.inject(async ({ query: text }: Exchange) => {
-    if (!text.includes('from responses') || read++ < n) return;
-    await (changed ??= change());
-  });
+const changes: Readonly<Record<string, (survey: TestSurvey) => Promise<unknown>>> = {
+  'a new form version': async ({ account, name }) =>
+    addResponses(await createSurvey(account, name), responsesTo(1)),
+  'a form version that moves to another account': (survey) => move(survey, 0),
+  'a form version that moves to another survey': ({ forms: [, form] }) =>
+    sql(`update surveys set survey_name = 'x' where id = $1`, [form?.id]),
+  'a form version that gets another shortcode': ({ forms: [, , form] }) =>
+    sql(`update surveys set shortcode = 'renamed' where id = $1`, [form?.id]),
+  'a survey that is renamed': ({ name, account }) =>
+    sql(`update surveys set survey_name = 'y' where survey_name = $1 and userid = $2`, [
+      name,
+      account.id,
+    ]),
+};
+
+/** Another key of the account, which sees the same. For the service, its surveys are others. */
+async function createReader({ account }: TestSurvey): Promise<TestAccount> {
+  const key = generateLimitedApiKey();
+  await storeKey(account.id, key, { limits: { v: 1 } });
+  await fetchApi('/key', { key }); // caches it
+  return { ...account, key };
 }
 
-test.each([
-  ['/responses', { pageSize: 1000, count: 'true' }],
-  ['/responses', { pageSize: 1000, question_ref: 'q0' }],
-  ['/responses/csv', { count: 'true' }],
-  ['/responses/csv', { layout: 'wide', value: 'label' }],
-  ['/responses/csv', { layout: 'wide', repeats: 'drop' }],
-  ['/responses/ndjson', {}],
-  ['/responses/questions', {}],
-  ['/responses/summary', { repeats: 'drop' }],
-  ['/responses/digests', {}],
-])(
-  '%s?%j has no response to a form version that left the account after it was found',
+type Request = [path: string, parameters: Parameters<typeof query>[0]];
+
+/**
+ * Requests, and how many SQL requests each takes of a survey that was read before: all of them, and
+ * those that are sent again if the form versions have changed.
+ */
+const kinds: [...Request, requests: number, more: 0 | 1][] = [
+  ['/responses', {}, 1, 1],
+  ['/responses', { pageSize: 1000, count: 'true' }, 2, 1],
+  ['/responses', { question_ref: 'q0' }, 1, 1],
+  ['/responses', { question_ref: 'q0', count: 'true', order: 'desc' }, 2, 1],
+  ['/responses/csv', {}, 1, 1],
+  ['/responses/csv', { count: 'true' }, 2, 1],
+  ['/responses/csv', { question_ref: ['q0', 'q1'], metadata: 'a' }, 1, 1],
+  ['/responses/csv', { layout: 'wide', value: 'label' }, 2, 1],
+  ['/responses/csv', { layout: 'wide', repeats: 'drop' }, 2, 1],
+  ['/responses/ndjson', {}, 1, 1],
+  ['/responses/xlsx', { codebook: 'true' }, 4, 1],
+  ['/responses/xlsx', { layout: 'wide', numbers: 'true', codebook: 'true' }, 5, 1],
+  ['/responses/questions', {}, 2, 0],
+  ['/responses/summary', { repeats: 'drop' }, 2, 0],
+  ['/responses/answers', {}, 2, 0],
+  ['/responses/digests', {}, 1, 0],
+  ['/responses/form-data', {}, 3, 0],
+];
+
+/** @returns what a request gets, and the number of its SQL requests */
+async function read({ name }: TestSurvey, { key }: TestAccount, [path, parameters]: Request) {
+  const before = service.proxy.requests;
+  const { status, headers, bytes } = await fetchApi(path + query({ survey: name, ...parameters }), {
+    key,
+  });
+  const isWorkbook = status === 200 && path.endsWith('xlsx');
+  return {
+    requests: service.proxy.requests - before,
+    received: {
+      status,
+      headers: ['ETag', 'Link', 'X-Total-Count'].map((header) => headers.get(header)),
+      text: isWorkbook ? [...readZip(bytes).values()].join('\n') : String(bytes),
+    },
+  };
+}
+
+test.each(kinds)(
+  '%s %j of a survey that was read before has its form versions as they are now, in %i SQL requests and %i more if they have changed',
+  async (path, parameters, requests, more) => {
+    const survey = await createForms();
+    const readAs = (account: TestAccount) => read(survey, account, [path, parameters]);
+    await readAs(survey.account);
+    for (const [what, change] of Object.entries(changes)) {
+      const before = await readAs(survey.account);
+      expect({ what, requests: before.requests }).toEqual({ what, requests });
+      await change(survey);
+      const after = await readAs(survey.account);
+      const { received } = await readAs(await createReader(survey));
+      const sent = received.status === 200 ? requests + more : after.requests;
+      expect({ what, ...after }).toEqual({ what, received, requests: sent });
+    }
+  },
+);
+
+/**
+ * Calls `change` before the `n`th query of responses, counted from 0, reaches the database.
+ *
+ * @returns whether it was called
+ */
+function changeBefore(n: number, change: () => Promise<unknown>): () => boolean {
+  let count = 0;
+  let changed: Promise<unknown> | undefined;
+  service.proxy.inject(async ({ query: text }) => {
+    if (!text.includes('from responses') || count++ < n) return;
+    await (changed ??= change());
+  });
+  return () => changed !== undefined;
+}
+
+test.each(kinds)(
+  '%s %j has no response to a form version that leaves the account meanwhile, whether the survey was read before or not',
   async (path, parameters) => {
-    const survey = await createSurvey(await createAccount(), undefined, 3);
-    const rows = Array.from({ length: 30 }, (_, i) => ({
-      form: i % 3,
-      question_ref: `q${i % 6}`,
-      userid: `u${i}`,
-    }));
-    await addResponses(survey, rows);
-    const read = () =>
-      fetchApi(path + query({ survey: survey.name, ...parameters }), survey.account);
-    changeBefore(0, () => move(survey));
-    const { status, text, headers } = await read();
-    service.proxy.inject();
-    const afterwards = await read();
-    const count = afterwards.headers.get('X-Total-Count');
-    expect([status, headers.get('X-Total-Count'), text]).toEqual([200, count, afterwards.text]);
-    expect(text).not.toContain(THEIRS);
+    const survey = await createForms();
+    const readAs = (account: TestAccount) => read(survey, account, [path, parameters]);
+    await readAs(survey.account);
+    let moved = 0;
+    for (let n = 0, isChanged = true; isChanged; n++) {
+      for (const account of [survey.account, await createReader(survey)]) {
+        const hasChanged = changeBefore(n, () => move(survey, moved++));
+        const { received } = await readAs(account);
+        service.proxy.inject();
+        isChanged = hasChanged();
+        expect([received.status, received.text.includes(THEIRS)]).toEqual([200, false]);
+        const afterwards = n === 0 ? await readAs(survey.account) : { received };
+        expect(received).toEqual(afterwards.received);
+      }
+    }
+    expect(moved).toBeGreaterThanOrEqual(2);
+  },
+);
+
+test.each([
+  ['/responses', { count: 'true' }, 3],
+  ['/responses/csv', { layout: 'wide' }, 3],
+])(
+  '%s %j is prepared again once, although the form versions change again',
+  async (path, parameters, requests) => {
+    const survey = await createForms();
+    await read(survey, survey.account, [path, parameters]);
+    let moved = 0;
+    service.proxy.inject(() => move(survey, moved++));
+    const { received, requests: sent } = await read(survey, survey.account, [path, parameters]);
+    expect([received.status, received.text.includes(THEIRS)]).toEqual([200, false]);
+    expect([sent, moved]).toEqual([requests, requests]);
   },
 );
 
@@ -83,36 +195,47 @@ test('an export ends properly, without the rows that are stored after form versi
     String(await copyResponses({ ...survey, forms })).split('\n');
   const [whole, others] = [await linesOf(survey.forms), await linesOf(survey.forms.slice(2))];
   const second = { ...survey, forms: survey.forms.slice(1) };
-  changeBefore(4, async () => {
-    await move(survey);
+  const hasChanged = changeBefore(4, async () => {
+    await move(survey, 0);
     await sql(`update surveys set survey_name = 'x' where id = $1`, [second.forms[0]?.id]);
     await addResponses(second, [{ timestamp: '2030-01-01T00:00:00Z', response: THEIRS }]);
   });
   const { complete, bytes } = await readExport(await beginExport(survey));
   const lines = String(bytes).split('\n');
-  expect(complete).toBe(true);
+  expect([complete, hasChanged()]).toEqual([true, true]);
   expect(lines.filter((line) => others.includes(line))).toEqual(others);
   expect(lines.filter((line) => !whole.includes(line))).toEqual([]);
   expect(lines.length).toBeLessThan(whole.length);
 });
 
-/** Stores responses before the first page of a file is read, after the scans that precede it. */
-function storeBeforePages(survey: TestSurvey, rows: readonly TestResponse[]): void {
+/**
+ * Downloads a workbook, and stores responses before its first page is read, after the scans that
+ * precede it.
+ */
+async function readWorkbook(
+  survey: TestSurvey,
+  rows: readonly TestResponse[],
+  parameters: Record<string, string> = {},
+) {
   let stored: Promise<unknown> | undefined;
-  service.proxy.inject(async ({ query: text }) => {
-    if (/select (?:userid, )?parent_surveyid/.test(text))
-      await (stored ??= addResponses(survey, rows));
+  service.proxy.inject(async (exchange) => {
+    if (isPage(exchange)) await (stored ??= addResponses(survey, rows));
   });
+  const response = await beginExport(survey, { file: 'xlsx', parameters });
+  const file = await readExport(response);
+  expect([response.statusCode, stored !== undefined]).toEqual([200, true]);
+  return file;
 }
 
 test('a workbook with a text that is too long, stored after the texts were measured, is aborted', async () => {
   const survey = await createSurvey(await createAccount());
-  await addRows(survey, survey.forms);
+  await addResponses(
+    survey,
+    Array.from({ length: 600 }, () => ({})),
+  );
   // in UTF-16
-  storeBeforePages(survey, [{ timestamp: '2030-01-01T00:00:00Z', response: '🎉'.repeat(16_384) }]);
-  const response = await beginExport(survey, { file: 'xlsx' });
-  expect(response.statusCode).toBe(200);
-  expect((await readExport(response)).complete).toBe(false);
+  const rows = [{ timestamp: '2030-01-01T00:00:00Z', response: '🎉'.repeat(16_384) }];
+  expect((await readWorkbook(survey, rows)).complete).toBe(false);
 });
 
 test('a workbook has as a text what is stored after the columns of numbers were found', async () => {
@@ -123,157 +246,47 @@ test('a workbook has as a text what is stored after the columns of numbers were 
     response,
   }));
   await addResponses(survey, rows);
-  storeBeforePages(survey, [
-    { timestamp: '2030-01-01T00:00:00Z', userid: '4', question_ref: 'q', response: '007' },
-  ]);
-  const parameters = { layout: 'wide', numbers: 'true' };
-  const { complete, bytes } = await readExport(
-    await beginExport(survey, { file: 'xlsx', parameters }),
+  const { complete, bytes } = await readWorkbook(
+    survey,
+    [{ timestamp: '2030-01-01T00:00:00Z', userid: '4', question_ref: 'q', response: '007' }],
+    { layout: 'wide', numbers: 'true' },
   );
   expect(complete).toBe(true);
   const [names = [], ...records] = (await readExcelFile(bytes))[0]?.data ?? [];
   expect(records.map((record) => record[names.indexOf('f0.q')])).toEqual([1, 2, 3, '007']);
 });
 
-const findsForms = ({ query: text }: Exchange) =>
-  /from surveys\b/.test(text) && !text.includes('lateral');
-const readsPage = ({ query: text }: Exchange) => text.includes('question_text');
-
-/** Creates a survey of three form versions, and reads it once. */
-async function createSeenSurvey(): Promise<TestSurvey> {
-  const survey = await createSurvey(await createAccount(), undefined, 3);
-  await addRows(survey, survey.forms);
-  await readExport(await beginExport(survey));
+/** Creates a survey with a response, whose form version has a shortcode of so many characters. */
+async function createNamed(length: number): Promise<TestSurvey> {
+  const survey = await createSurvey(await createAccount());
+  await sql(`update surveys set shortcode = repeat('x', $2) where id = $1`, [
+    survey.forms[0]?.id,
+    length,
+  ]);
+  await addResponses(survey, [{}]);
   return survey;
 }
 
-const addRows = (survey: TestSurvey, forms: readonly TestForm[]) =>
-  addResponses(
-    { ...survey, forms },
-    Array.from({ length: 600 }, (_, i) => ({
-      form: i % forms.length,
-      question_ref: `q${i}`,
-      response: survey.name,
-    })),
-  );
-
-const readPage = ({ account, name }: TestSurvey) =>
-  fetchApi(`/responses${query({ survey: name })}`, account);
-
-/**
- * Sets a fault. The form versions are found after the page that is read meanwhile has arrived: else
- * it may be aborted before.
- */
-function injectAfterPage(fault: (exchange: Exchange) => Promise<void>): void {
-  const { promise: pageArrived, resolve } = Promise.withResolvers<void>();
-  service.proxy.inject(async (exchange) => {
-    if (readsPage(exchange)) resolve();
-    if (findsForms(exchange)) await pageArrived;
-    await fault(exchange);
-  });
-}
-
-test.each(['/responses', '/responses/csv', '/responses/ndjson', '/responses/xlsx'])(
-  '%s of a survey that was read before reads it while its form versions are being found',
-  async (path) => {
-    const survey = await createSeenSurvey();
-    let lookups = 0;
-    const { headers, held, release } = await service.hold((exchange) => {
-      if (findsForms(exchange)) lookups++;
-      return true;
-    });
-    const reading = fetchApi(path + query({ survey: survey.name }), { ...survey.account, headers });
-    await expect.poll(held).toBe(2);
-    expect(lookups).toBe(1);
-    release();
-    expect((await reading).status).toBe(200);
-  },
-);
-
-test('nothing is sent before the form versions have been found', async () => {
-  const survey = await createSeenSurvey();
-  let pages = 0;
-  injectAfterPage(async (exchange) => {
-    if (readsPage(exchange)) pages++;
-    else exchange.reply(400, '{"message":"no","code":"42P01"}');
-  });
-  expect((await readPage(survey)).status).toBe(500);
-  expect(pages).toBe(1);
-});
-
-// test/api/model.test.ts makes changes between two requests.
-test.each<[string, (survey: TestSurvey) => Promise<unknown>]>([
-  [
-    'a new form version',
-    async (survey) => addRows(survey, (await createSurvey(survey.account, survey.name)).forms),
-  ],
-  ['a form version that moves to another account', move],
-  [
-    'a form version that gets another shortcode',
-    ({ forms: [form] }) =>
-      sql(`update surveys set shortcode = 'renamed' where id = $1`, [form?.id]),
-  ],
-  [
-    'a survey that is renamed',
-    ({ name }) => sql(`update surveys set survey_name = 'x' where survey_name = $1`, [name]),
-  ],
-])(
-  'a file has the rows of the survey as it is when its form versions are found: %s',
-  async (_, change) => {
-    const survey = await createSeenSurvey();
-    let changed: Promise<unknown> | undefined;
-    injectAfterPage(async (exchange) => {
-      if (findsForms(exchange)) await (changed ??= change(survey));
-    });
-    const { name, account } = survey;
-    const { text } = await fetchApi(`/responses/csv${query({ survey: name })}`, account);
-    const select = 'select id, shortcode from surveys where userid = $1 and survey_name = $2';
-    const forms = await sql<TestForm>(select, [account.id, name]);
-    const error = errorBody(
-      `No responses were found for survey: ${name} for user: ${account.email}`,
-    );
-    expect(text).toBe(
-      forms.length === 0 ? error : String(await copyResponses({ ...survey, forms })),
-    );
-  },
-);
-
-test.each<[what: string, fault: (exchange: Exchange) => void, abandoned: number]>([
-  ['is cancelled', (exchange) => exchange.hang(), 1],
-  ['does not fail the request', (exchange) => exchange.reply(400, '{"message":"no"}'), 0],
-])('a page of form versions that have changed %s', async (_, fault, abandoned) => {
-  const survey = await createSeenSurvey();
-  await createSurvey(survey.account, survey.name);
-  let pages = 0;
-  injectAfterPage(async (exchange) => {
-    if (!readsPage(exchange)) return undefined;
-    if (pages++ === 0) return fault(exchange);
-    await expect.poll(() => service.proxy.abandoned).toBe(abandoned);
-    return undefined;
-  });
-  expect((await readPage(survey)).status).toBe(200);
-  expect(service.proxy.requests).toBe(3);
+test.each<Request>([
+  ['/responses', {}],
+  ['/responses/csv', { count: 'true' }],
+  ['/responses/csv', { layout: 'wide' }],
+])('%s %j of a survey with a long list of form versions can be read again', async (...request) => {
+  const survey = await createNamed(800_000);
+  for (let i = 0; i < 2; i++)
+    expect((await read(survey, survey.account, request)).received.status).toBe(200);
 });
 
 test('an isolate forgets the surveys that it read first if those that it has read take too much memory', async () => {
-  const createLarge = async () => {
-    const survey = await createSurvey(await createAccount());
-    await sql(`update surveys set shortcode = repeat('x', 600000) where id = $1`, [
-      survey.forms[0]?.id,
-    ]);
-    await addResponses(survey, [{}]);
-    expect((await readPage(survey)).status).toBe(200);
-    return survey;
-  };
-  const first = await createSeenSurvey();
-  // a page of the form versions that it had would be read in vain
-  await createSurvey(first.account, first.name);
-  let last = first;
-  for (let i = 0; i < 8; i++) last = await createLarge(); // of 4 MiB in all
-  service.proxy.inject();
-  expect((await readPage(first)).status).toBe(200);
-  expect(service.proxy.requests).toBe(2);
+  const requestsFor = async (survey: TestSurvey) =>
+    (await read(survey, survey.account, ['/responses/csv', {}])).requests;
+  const first = await createForms();
+  await requestsFor(first);
+  expect(await requestsFor(first)).toBe(1);
 
-  injectAfterPage(async () => {});
-  expect((await readPage(last)).status).toBe(200); // its form versions wait until its page arrives
+  let last = first;
+  // of 4 MiB in all
+  for (let i = 0; i < 75; i++) await requestsFor((last = await createNamed(60_000)));
+  expect(await requestsFor(first)).toBe(2);
+  expect(await requestsFor(last)).toBe(1);
 });

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { generateApiKey, generateLimitedApiKey } from '../../src/auth/api-key.ts';
+import { ACCOUNTS, KINDS, type Kind } from '../../src/limits/slots.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestSurvey,
@@ -15,7 +17,14 @@ import {
 import { open, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { eventsIn } from '../support/request-log.ts';
-import { forward, isLaterPage, isPage, startFaultyService } from './service.ts';
+import {
+  forward,
+  isLaterPage,
+  isPage,
+  limitOf,
+  startFaultyService,
+  withoutRetries,
+} from './service.ts';
 
 const service = await startFaultyService();
 
@@ -25,8 +34,8 @@ const MINUTE = 60_000;
 /** Creates a survey of a new account, with more responses than an export's first page. */
 const createOne = async () => createBulkSurvey(await createAccount(), { rows: 600, forms: 2 });
 /** Surveys of several accounts. */
-const others = await Promise.all(times(10, createOne));
-const [other, last] = [others[0], others[9]] as [TestSurvey, TestSurvey];
+const others = await Promise.all(times(ACCOUNTS + 1, createOne));
+const [other, another] = [others[0], others[1]] as [TestSurvey, TestSurvey];
 /** A survey of an account that takes what it can get, with each of the account's keys. */
 const greedy = await withKeys(await createOne());
 /**
@@ -38,7 +47,7 @@ const bulk = await createBulkSurvey(await createAccount(), {
   columns: { response: `repeat('x', 4000)` },
 });
 // caches the keys
-for (const { account } of [...greedy, ...others]) await fetchApi('/key', account);
+for (const { account } of [...greedy, ...others, bulk]) await fetchApi('/key', account);
 
 async function withKeys({ account, ...survey }: TestSurvey): Promise<TestSurvey[]> {
   const keys = times(KEYS, generateApiKey);
@@ -47,25 +56,7 @@ async function withKeys({ account, ...survey }: TestSurvey): Promise<TestSurvey[
 }
 
 /** The greedy account, with each of its keys in turn. */
-const accountOf = (i: number) => withKey(i).account;
 const withKey = (i: number) => greedy[i % KEYS] as TestSurvey;
-
-/** Creates a survey of the greedy account. */
-async function createLarge(
-  count: number,
-  row: (i: number) => Parameters<typeof addResponses>[1][number],
-) {
-  const survey = await createSurvey(accountOf(0));
-  await addResponses(survey, times(count, row));
-  return survey;
-}
-
-const createQuestions = (text: string) =>
-  createLarge(15_000, (i) => ({ question_ref: `q${i}`, question_idx: i, question_text: text }));
-let answers: Promise<TestSurvey> | undefined;
-/** A survey of 22 MB. */
-const largeAnswers = () =>
-  (answers ??= createLarge(5461, (i) => ({ userid: `u${i}`, response: 'x'.repeat(4096) })));
 
 /** Downloads to end after the test, with a reset, which the runtime notices at once. */
 const running: IncomingMessage[] = [];
@@ -86,65 +77,81 @@ const exported = async ({ name, account }: TestSurvey, headers: Headers = {}) =>
   const response = await begin(`/responses/csv${query({ survey: name })}`, account.key, headers);
   return { status: response.statusCode as number, response };
 };
-const page =
-  (parameters: Record<string, string | number>): Send =>
-  ({ name, account: { key } }, headers = {}) =>
-    fetchApi(`/responses${query({ survey: name, ...parameters })}`, { key, headers });
-const count = page({ pageSize: 1, count: 'true' });
-const digests: Send = ({ name, account: { key } }, headers = {}) =>
-  fetchApi(`/responses/digests${query({ survey: name })}`, { key, headers });
+const fetchOf =
+  (path: string, parameters: Record<string, string | number> = {}) =>
+  ({ name, account: { key } }: TestSurvey, headers: Headers = {}) =>
+    fetchApi(path + query({ survey: name, ...parameters }), { key, headers });
+const page = (parameters: Record<string, string | number> = {}) =>
+  fetchOf('/responses', { pageSize: 1, ...parameters });
+const count = page({ count: 'true' });
+const filtered = page({ question_ref: 'question_3' });
+const digests = fetchOf('/responses/digests');
 
-const isCount = ({ query: sql }: Exchange) => sql.includes('select count(*) from responses');
-const isDigests = ({ query: sql }: Exchange) => sql.includes('md5(');
+const isCount = ({ query: text }: Exchange) => text.includes('select count(*) from responses');
+const isDigests = ({ query: text }: Exchange) => text.includes('md5(');
+
+/** Recognises queries about an account’s survey. */
+const isOf = ({ account, forms }: TestSurvey, { params }: Exchange) =>
+  [params].flat(2).some((param) => param === account.id || forms.some(({ id }) => id === param));
 
 function times<T>(length: number, make: (i: number) => T): T[] {
   return Array.from({ length }, (_, i) => make(i));
 }
 
-test('while clients do not read codebooks of 15,000 questions and pages of 22 MB, pages and exports of others start', async () => {
-  const [codebook, pages] = await Promise.all([
-    createQuestions('\u0085'.repeat(60)),
-    largeAnswers(),
-  ]);
-  const paths = [
-    `/responses/questions${query({ survey: codebook.name })}`,
-    `/responses${query({ survey: pages.name, pageSize: 5461 })}`,
-  ];
-  await Promise.all(times(4, (i) => begin(paths[i % 2] as string, accountOf(i).key)));
-  const started = await Promise.all(others.slice(1).map((one) => page({ pageSize: 500 })(one)));
-  expect(started.map(({ status }) => status)).toEqual(times(9, () => 200));
-  const files = await Promise.all(others.slice(1).map((one) => exported(one)));
-  for (const { status, response } of files)
-    expect([status, (await readExport(response)).complete]).toEqual([200, true]);
-});
+const statusesOf = async (sent: readonly Promise<Sent>[]) =>
+  (await Promise.all(sent)).map(({ status }) => status);
 
-test('ten accounts have an export each that no other can take, and four at most', async () => {
+/** Small requests of each kind. */
+const small: Send[] = [fetchOf('/key'), fetchOf('/surveys'), page(), count, filtered, digests];
+
+test('ten accounts have an export each that no other can take, and four at most; others have what is left', async () => {
   const { headers, release } = await service.hold(isLaterPage);
   const started: IncomingMessage[] = [];
-  const start = async (surveys: TestSurvey[]) => {
+  const start = async (...surveys: TestSurvey[]) => {
     for (const survey of surveys) {
       const { status, response } = await exported(survey, headers);
       expect(status).toBe(200);
       started.push(response);
     }
   };
-  const refusalOf = async ({ name, account }: TestSurvey) => {
-    const {
-      status,
-      headers: received,
-      text,
-    } = await fetchApi(`/responses/csv${query({ survey: name })}`, account);
+  const refusalOf = async (survey: TestSurvey) => {
+    const { status, headers: received, text } = await fetchOf('/responses/csv')(survey);
     return [status, received.get('X-Error-Code'), received.get('Retry-After'), text];
   };
-  await start(greedy.slice(0, 4));
-  const message =
-    'This account already has 4 exports running. Try again when one of them has ended.';
-  expect(await refusalOf(withKey(4))).toEqual([429, 'rate_limited', '10', errorBody(message)]);
-  await start(times(4, () => other));
-  await start(others.slice(1, 9));
-  expect(await refusalOf(last)).toEqual([503, 'overloaded', '5', expect.any(String)]);
+  await start(...greedy.slice(0, 4), ...times(4, () => other), another, another);
+  const message = (exports: number) =>
+    `This account already has ${exports} exports running. Try again when one of them has ended.`;
+  const refusals = [withKey(4), other, another].map(refusalOf);
+  expect(await Promise.all(refusals)).toEqual([
+    [429, 'rate_limited', '10', errorBody(message(4))],
+    [429, 'rate_limited', '10', errorBody(message(4))],
+    [429, 'rate_limited', '10', errorBody(message(2))],
+  ]);
+  await start(...others.slice(2, 9));
+  const last = others.slice(9);
+  const overloaded = [503, 'overloaded', '5', expect.any(String)];
+  expect(await Promise.all(last.map(refusalOf))).toEqual([overloaded, overloaded]);
+  const waiting = last.map((survey) => exported(survey));
   release();
   for (const response of started) expect((await readExport(response)).complete).toBe(true);
+  for (const { status, response } of await Promise.all(waiting))
+    expect([status, (await readExport(response)).complete]).toEqual([200, true]);
+});
+
+test('of twelve accounts, ten have pages although others take all that is shared', async () => {
+  const { headers, held, release } = await service.hold(isPage);
+  const surveys = [withKey(0), ...others]; // twelve
+  const taking = surveys
+    .slice(0, ACCOUNTS)
+    .flatMap((survey, i) => times(i < 2 ? 4 : 1, () => page()(survey, headers)));
+  const { own, shared } = KINDS.quick;
+  await expect.poll(held).toBe(ACCOUNTS * own + shared);
+  const further = surveys.slice(ACCOUNTS).map((survey) => page()(survey, headers));
+  const keys = surveys.map((survey) => fetchOf('/key')(survey));
+  expect(await statusesOf(keys)).toEqual(surveys.map(() => 200));
+  expect(held()).toBe(ACCOUNTS * own + shared);
+  release();
+  expect(new Set(await statusesOf([...taking, ...further]))).toEqual(new Set([200]));
 });
 
 test('the limited keys of an account have exports of their own', async () => {
@@ -160,113 +167,298 @@ test('the limited keys of an account have exports of their own', async () => {
   for (const { response } of started) expect((await readExport(response)).complete).toBe(true);
 });
 
-test.each<[what: string, running: number, applies: (exchange: Exchange) => boolean, send: Send]>([
-  ['exports', 4, isPage, exported],
-  ['counts', 2, isCount, count],
-  ['digests', 2, isDigests, digests],
+test.each<[what: string, kind: Kind, applies: (exchange: Exchange) => boolean, send: Send]>([
+  ['exports', 'file', isPage, exported],
+  ['counts', 'walk', isCount, count],
+  ['digests', 'scan', isDigests, digests],
 ])(
-  'of many %s of an account, %i run and four wait; the others get 429 at once',
-  async (_, most, applies, send) => {
+  'as many %s of an account run and wait as can; the others get 429 at once',
+  async (_, kind, applies, send) => {
+    const { most, waiting } = KINDS[kind];
     const { headers, held, release } = await service.hold(applies);
     const first = times(most, (i) => send(withKey(i), headers));
     await expect.poll(held).toBeGreaterThanOrEqual(most);
     const statuses: number[] = [];
-    const further = times(8, (i) =>
+    const further = times(waiting + 4, (i) =>
       send(withKey(i), headers).then(({ status }) => statuses.push(status)),
     );
-    const beside = page({ pageSize: 1 })(other);
+    const beside = page()(other);
     await expect.poll(() => statuses.length).toBeGreaterThanOrEqual(4);
     expect([...statuses, (await beside).status]).toEqual([429, 429, 429, 429, 200]);
 
     release();
-    const read = async (sent: Promise<{ status: number; response?: IncomingMessage }>) => {
+    const read = async (sent: Promise<Sent>) => {
       const { status, response } = await sent;
       if (response) await readExport(response); // makes room for the next
       return status;
     };
     expect(await Promise.all(first.map(read))).toEqual(times(most, () => 200));
     await Promise.all(further);
-    expect(statuses.slice(4)).toEqual([200, 200, 200, 200]);
+    expect(statuses.slice(4)).toEqual(times(waiting, () => 200));
   },
 );
 
-test('the scans of an account take no turns from its pages, lists and files, whoever else requests pages', async () => {
-  const { headers, held, release } = await service.hold(isCount);
-  const scans = times(2, (i) => count(withKey(i), headers));
-  await expect.poll(held).toBe(2);
-  expect((await page({ pageSize: 1 })(other)).status).toBe(200);
-  expect((await page({ pageSize: 500 })(withKey(2))).status).toBe(200);
-  expect((await fetchApi('/surveys', accountOf(3))).status).toBe(200);
-  expect((await readExport((await exported(withKey(4))).response)).complete).toBe(true);
+test('an account has 48 requests at a time, and further ones get 429', async () => {
+  const { headers, release } = await service.hold(
+    (exchange) => isCount(exchange) || isPage(exchange),
+  );
+  const counts = times(34, () => count(withKey(0), headers));
+  const pages = times(14, () => page()(withKey(0), headers));
+  const refused = async () => (await fetchOf('/key')(withKey(1))).text;
+  const message =
+    'This account already has 48 requests running. Try again when one of them has ended.';
+  await expect.poll(refused).toBe(errorBody(message));
+  expect((await fetchOf('/key')(other)).status).toBe(200);
   release();
-  for (const { status } of await Promise.all(scans)) expect(status).toBe(200);
+  expect(new Set(await statusesOf([...counts, ...pages]))).toEqual(new Set([200]));
 });
 
-test('the codebook of a workbook is held, and counted, while the workbook is sent', async () => {
-  const survey = await createQuestions('x'.repeat(130));
-  /**
-   * Starts as many workbooks as an account can have. @returns the status of another codebook
-   * meanwhile
-   */
-  const statusBeside = async (codebook: boolean) => {
-    const { headers, release } = await service.hold(isLaterPage);
-    const path = `/responses/xlsx${query({ survey: survey.name, codebook: String(codebook) })}`;
-    const workbooks = await Promise.all(times(4, (i) => begin(path, accountOf(i).key, headers)));
-    const codebookBeside = await begin(
-      `/responses/questions${query({ survey: survey.name })}`,
-      accountOf(0).key,
-    );
+test('an account’s files, counts and scans delay none of its other requests, although others take all that is shared', async () => {
+  const files = await Promise.all(times(4, () => exported(bulk)));
+  expect(files.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const { headers, held } = await service.hold(
+    (exchange) => isPage(exchange) || isCount(exchange) || isDigests(exchange),
+  );
+  // what two accounts can take of each kind is all that is shared
+  const taking = [withKey(0), other].flatMap((survey) =>
+    [
+      times(KINDS.quick.most, () => page()(survey, headers)),
+      times(KINDS.walk.most, () => filtered(survey, headers)),
+      times(KINDS.scan.most, () => digests(survey, headers)),
+    ].flat(),
+  );
+  await expect.poll(held).toBeGreaterThanOrEqual(taking.length);
+  expect(await statusesOf(small.map((send) => send(bulk)))).toEqual(small.map(() => 200));
+
+  void count(bulk, headers);
+  void digests(bulk, headers);
+  await expect.poll(held).toBeGreaterThanOrEqual(taking.length + 2);
+  for (const send of [fetchOf('/key'), fetchOf('/surveys'), page()])
+    expect((await send(bulk)).status).toBe(200);
+});
+
+test('while a large response is sent, another page is sent in parts, and what cannot be gets 503', async () => {
+  const codebook = await createSurvey(another.account);
+  await addResponses(
+    codebook,
+    times(3000, (i) => ({ question_ref: `q${i}`, question_text: 'x'.repeat(300) })),
+  );
+  const { headers, held, release } = await service.hold(isPage);
+  const large = page({ pageSize: 1000 })(other, headers);
+  await expect.poll(held).toBe(1);
+  const parts = page({ pageSize: 1000 })(bulk);
+  const refused = await fetchOf('/responses/questions')(codebook);
+  expect([refused.status, refused.headers.get('X-Error-Code')]).toEqual([503, 'overloaded']);
+  const { status, headers: received, text } = await parts;
+  const { responses } = JSON.parse(text) as { responses: unknown[] };
+  expect([status, received.get('ETag'), responses.length]).toEqual([200, null, 1000]);
+  expect(received.get('Link')).not.toBeNull();
+  release();
+  expect((await large).headers.get('ETag')).not.toBeNull();
+  expect((await fetchOf('/responses/questions')(codebook)).status).toBe(200);
+});
+
+test('a workbook is sent without a slot for its codebook', async () => {
+  const survey = await createSurvey(withKey(0).account);
+  await addResponses(
+    survey,
+    times(3000, (i) => ({ question_ref: `q${i}`, question_text: 'x'.repeat(300) })),
+  );
+  const { headers, held } = await service.hold(isLaterPage);
+  const path = `/responses/xlsx${query({ survey: survey.name, codebook: 'true' })}`;
+  for (let i = 0; i < 4; i++)
+    expect((await begin(path, withKey(i).account.key, headers)).statusCode).toBe(200);
+  await expect.poll(held).toBeGreaterThanOrEqual(4);
+  expect((await fetchOf('/responses/questions')(survey)).status).toBe(200);
+});
+
+test('who is refused beside a query that is retried gets 503', async () => {
+  service.proxy.inject((exchange) => {
+    if (isDigests(exchange)) exchange.reset();
+  });
+  const { most, waiting } = KINDS.scan;
+  const sent = times(most + waiting, (i) => digests(withKey(i)));
+  // the pauses between attempts have become long
+  await expect.poll(() => service.proxy.requests).toBeGreaterThan(5 * most);
+  const { status, headers } = await digests(withKey(0));
+  expect([status, headers.get('X-Error-Code')]).toEqual([503, 'database_unavailable']);
+  expect(await withoutRetries(statusesOf(sent))).toEqual(sent.map(() => 503));
+});
+
+test('the statuses and SQL requests of a limited key are the same with rows that it cannot see', async () => {
+  const read = async (hidden: number, parameters: Record<string, string>) => {
+    const survey = await createSurvey(await createAccount());
+    const rows = (length: number, question_ref: string) =>
+      addResponses(
+        survey,
+        times(length, (i) => ({ userid: `${question_ref} ${i}`, question_ref })),
+      );
+    await Promise.all([rows(hidden, 'hidden'), rows(40, 'seen')]);
+    const account = { ...survey.account, key: generateLimitedApiKey() };
+    await storeKey(account.id, account.key, { limits: { v: 1, without_questions: ['hidden'] } });
+    const send = page({ pageSize: 25, ...parameters });
+    await send({ ...survey, account }); // the form versions are known then
+
+    const { headers, held, release } = await service.hold(isPage);
+    const sent = times(12, () => send({ ...survey, account }, headers));
+    await expect.poll(held).toBe(KINDS.walk.most);
+    await sleep(300);
+    const atOnce = held();
     release();
-    for (const response of [...workbooks, codebookBeside]) await readExport(response);
-    return codebookBeside.statusCode;
+    return { statuses: await statusesOf(sent), atOnce, requests: held() };
   };
-  // Five of some 5 MiB each are more than the 27 MiB that an account can have.
-  expect(await statusBeside(true)).toBe(429);
-  expect(await statusBeside(false)).toBe(200);
+  for (const parameters of [{}, { question_ref: 'seen' }, { count: 'true' }]) {
+    const without = await read(0, parameters);
+    expect(without).toMatchObject({ statuses: times(12, () => 200), atOnce: KINDS.walk.most });
+    expect(await read(20_000, parameters)).toEqual(without);
+  }
 });
 
-describe('exports that are not read', () => {
-  test('hold nothing: HEAD requests, those that failed, and those whose clients have left', async () => {
+/** Sends a request, and leaves after some time. */
+async function leave(path: string, key: string, ms: number): Promise<void> {
+  const { hostname, port } = service.stack.worker.url;
+  const client = connect(Number(port), hostname).on('error', () => {});
+  client.write(`GET /api/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  await sleep(ms);
+  client.resetAndDestroy();
+}
+
+test('clients that leave at once have no more queries running than those that stay', async () => {
+  let [inFlight, most, sent] = [0, 0, 0];
+  service.proxy.inject(async (exchange) => {
+    if (!isOf(withKey(0), exchange)) return;
+    sent++;
+    most = Math.max(most, ++inFlight);
+    void exchange.closed.then(() => inFlight--);
+    await sleep(50);
+  });
+  const paths = [`/responses${query({ survey: withKey(0).name })}`, '/surveys'];
+  const statuses = new Set<number>();
+  for (let round = 0; round < 20; round++) {
+    const leaving = times(30, (i) => leave(paths[i % 2] as string, withKey(i).account.key, i));
+    statuses.add((await page()(other)).status);
+    await Promise.all(leaving);
+  }
+  expect([most, statuses]).toEqual([KINDS.quick.most, new Set([200])]);
+  expect(sent).toBeGreaterThan(20);
+});
+
+describe('nothing is held', () => {
+  /** Takes all slots that an account can have, and releases them. @throws unless they are free */
+  async function expectAllFree(survey: TestSurvey): Promise<void> {
+    const limits = new Set<number>();
+    const { headers, held, release } = await service.hold((exchange) => {
+      if (isPage(exchange)) limits.add(limitOf(exchange));
+      return isPage(exchange) && limitOf(exchange) < 500;
+    });
+    const scans = await service.hold((exchange) => isCount(exchange) || isDigests(exchange));
+    const { file, walk, scan, quick } = KINDS;
+    let files: IncomingMessage[] = [];
+    // The runtime notices only after some time that a client has left.
+    const beginFiles = async () => {
+      for (const { socket } of files) socket.resetAndDestroy();
+      const begun = await Promise.all(times(file.most, () => exported(survey)));
+      files = begun.map(({ response }) => response);
+      return begun.map(({ status }) => status);
+    };
+    await expect.poll(beginFiles, { interval: 500 }).toEqual(times(file.most, () => 200));
+    const sent = [
+      ...times(walk.most, () => count(survey, scans.headers)),
+      ...times(scan.most, () => digests(survey, scans.headers)),
+      ...times(quick.most, (i) => page({ pageSize: 1 + i })(survey, headers)),
+    ];
+    await expect.poll(scans.held).toBe(walk.most + scan.most);
+    await expect.poll(() => limits.size).toBe(quick.most);
+    expect(held()).toBeGreaterThanOrEqual(quick.most);
+    release();
+    scans.release();
+    for (const { socket } of files) socket.resetAndDestroy();
+    expect(new Set(await statusesOf(sent))).toEqual(new Set([200]));
+    expect((await page({ pageSize: 1000 })(survey)).headers.get('ETag')).not.toBeNull();
+  }
+
+  const kinds: [string, Record<string, string | number>][] = [
+    ['/responses/csv', {}],
+    ['/responses', { pageSize: 400 }],
+    ['/responses', { pageSize: 1000 }],
+    ['/responses', { question_ref: 'question_3' }],
+    ['/responses', { count: 'true' }],
+    ['/responses/digests', {}],
+  ];
+  const phases: [when: string, fault: (exchange: Exchange) => void, ms: number][] = [
+    ['before their first query has a result', (exchange) => exchange.hang(), 300],
+    [
+      'while a result arrives, and others wait',
+      (exchange) => exchange.cutAfter((body) => body.length / 2, new Promise(() => {})),
+      300,
+    ],
+    ['while they are retried', (exchange) => exchange.reset(), 300],
+    ['at any time', () => {}, 100],
+  ];
+
+  test.each(phases)('for clients that left %s', async (_, fault, ms) => {
     const { name, account } = bulk;
-    const { key } = account;
-    const path = `/responses/csv${query({ survey: name })}`;
+    service.proxy.inject((exchange) => {
+      if (isOf(bulk, exchange)) fault(exchange);
+    });
+    const leaving = times(36, (i) => {
+      const [path, parameters] = kinds[i % kinds.length] as (typeof kinds)[number];
+      return leave(path + query({ survey: name, ...parameters }), account.key, (ms * (i + 1)) / 36);
+    });
+    await Promise.all(leaving);
+    service.proxy.inject();
+    await expectAllFree(bulk);
+  });
+
+  test('for clients that left while they were sent something', async () => {
+    const { name, account } = bulk;
+    for (const [path, parameters] of [...kinds.slice(0, 3), ...kinds.slice(0, 1)]) {
+      const response = await begin(path + query({ survey: name, ...parameters }), account.key);
+      expect(response.statusCode).toBe(200);
+    }
+    for (const { socket } of running.splice(0)) socket.resetAndDestroy();
+    await expectAllFree(bulk);
+  });
+
+  test('by HEAD requests, and by exports that failed', async () => {
+    const path = `/responses/csv${query({ survey: bulk.name })}`;
+    const { key } = bulk.account;
     for (let i = 0; i < 5; i++)
       expect((await fetchApi(path, { key, method: 'HEAD' })).status).toBe(200);
     service.proxy.inject((exchange) => {
-      if (exchange.query.includes('question_text'))
-        exchange.reply(400, '{"message":"no","code":"42P01"}');
+      if (isPage(exchange)) exchange.reply(400, '{"message":"no","code":"42P01"}');
     });
     for (let i = 0; i < 5; i++) expect((await fetchApi(path, { key })).status).toBe(500);
     service.proxy.inject();
-    await Promise.all(
-      times(100, (i) => open(path, { key, signal: AbortSignal.timeout(i) }).catch(() => {})),
-    );
-    // The runtime notices only after some time that they have left.
-    const statuses = async () => {
-      const begun = await Promise.all(times(4, () => exported(bulk)));
-      for (const { response } of begun) response.socket.resetAndDestroy();
-      return begun.map(({ status }) => status);
+    await expectAllFree(bulk);
+  });
+});
+
+describe('exports that are not read', () => {
+  test('read ahead in slots that others do not need, give them back, and read the pages again', async () => {
+    const ahead = await service.hold(isLaterPage);
+    // Those of other tests may still run, beside which fewer pages are read ahead.
+    let response!: IncomingMessage;
+    const pagesHeld = async () => {
+      response?.socket.resetAndDestroy();
+      const before = ahead.held();
+      ({ response } = await exported(bulk, ahead.headers));
+      await sleep(500);
+      return ahead.held() - before;
     };
-    await expect.poll(statuses, { interval: 500 }).toEqual([200, 200, 200, 200]);
-  });
+    await expect.poll(pagesHeld, { interval: 1000 }).toBeGreaterThanOrEqual(2);
+    service.proxy.inject(); // counts those that are abandoned
 
-  test('read two pages at a time alone; others of the account wait for them, and those of another account read one', async () => {
-    const { headers, held } = await service.hold(isLaterPage);
-    for (const [i, pages] of [2, 2, 3, 3].entries()) {
-      await exported(i < 2 ? bulk : other, headers);
-      await expect.poll(held).toBe(pages);
-      await sleep(300);
-      expect(held()).toBe(pages);
-    }
-  });
+    const { headers, release } = await service.hold(isLaterPage);
+    const { own, shared } = KINDS.file;
+    const shares = [...times(4, () => other), another, another];
+    const surveys = [...greedy.slice(0, 4), ...shares, ...others.slice(2, 8)];
+    expect(surveys.length + 1).toBe(ACCOUNTS * own + shared);
+    for (const survey of surveys) expect((await exported(survey, headers)).status).toBe(200);
+    await expect.poll(() => service.proxy.abandoned).toBeGreaterThanOrEqual(1);
 
-  test('release what they have read ahead, and read it again', async () => {
-    const { status, response } = await exported(bulk);
-    expect(status).toBe(200);
-    const large = await createSurvey(other.account);
-    await addResponses(large, [{ response: 'x'.repeat(8_500_000) }]);
-    // with the pages ahead, there would be no memory for it
-    expect((await page({})(large)).status).toBe(200);
+    release();
+    ahead.release();
     const { complete, bytes } = await readExport(response);
     expect({ complete, same: bytes.equals(await copyResponses(bulk)) }).toEqual({
       complete: true,
@@ -275,12 +467,16 @@ describe('exports that are not read', () => {
   });
 
   test('are aborted after 5 minutes, and pages after 10 seconds', async () => {
-    const { name } = await largeAnswers();
     const failures = () => eventsIn(service.stack.worker, 'export failed').length;
     const before = failures();
+    const largeAnswers = await createSurvey(withKey(0).account);
+    await addResponses(
+      largeAnswers,
+      times(5461, (i) => ({ userid: `u${i}`, response: 'x'.repeat(4096) })),
+    );
     const jsonPage = await begin(
-      `/responses${query({ survey: name, pageSize: 5461 })}`,
-      accountOf(0).key,
+      `/responses${query({ survey: largeAnswers.name, pageSize: 5461 })}`,
+      withKey(0).account.key,
     );
     const { status, response } = await exported(bulk);
     expect(status).toBe(200);

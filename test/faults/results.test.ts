@@ -46,7 +46,7 @@ test('an export whose results are limited after its first page is complete, and 
     form: i % 3,
     question_ref: `q${1000 + Math.floor(i / 3)}`,
     // the export expects large rows, and plans pages of some 40
-    response: 'x'.repeat(i === 0 ? 4_000_000 : 20),
+    response: 'x'.repeat(i === 0 ? 1_500_000 : 20),
   }));
   await addResponses(tied, rows);
   const pages: string[] = [];
@@ -115,7 +115,7 @@ test('a page of JSON takes few requests, even if its first row is larger than al
     mixed,
     names.map((name, i) => ({
       question_ref: name,
-      response: 'x'.repeat(i === 0 ? 17_000_000 : 8000),
+      response: 'x'.repeat(i === 0 ? 5_000_000 : 8000),
     })),
   );
   service.proxy.inject();
@@ -170,16 +170,33 @@ test('a participant who does not fit in memory breaks off a wide file, after all
   ).toBe(true);
 });
 
-test('a wide file whose first response has more than 16 MiB gets 400', async () => {
-  const large = await createSurvey(account);
-  await addResponses(large, [{ response: 'x'.repeat(17_000_000) }]);
-  const path = `/responses/csv${query({ survey: large.name, layout: 'wide' })}`;
-  const { status, text } = await fetchApi(path, { key: account.key });
-  const message =
-    'This selection has an answer that is too large for a wide file. ' +
-    'Narrow it with shortcode, question_ref or userid, or leave out layout=wide.';
-  expect([status, text]).toEqual([400, errorBody(message)]);
-});
+const MIB = 1024 * 1024;
+const tooLargeForWide =
+  'This selection has an answer that is too large for a wide file. ' +
+  'Narrow it with shortcode, question_ref or userid, or leave out layout=wide.';
+const unavailable = 'The database cannot be reached at the moment. Please try again shortly.';
+
+test.each([
+  ['/responses/csv', {}, 15, 503, unavailable],
+  ['/responses/csv', { layout: 'wide' }, 10.5, 400, tooLargeForWide],
+  ['/responses/ndjson', {}, 9, 503, unavailable],
+  ['/responses', {}, 9, 503, unavailable],
+])(
+  '%s %j has a response of up to %d MiB, with its other columns and as JSON; a longer one gets %i',
+  async (path, parameters, mib, status, message) => {
+    const read = async (bytes: number) => {
+      const large = await createSurvey(account);
+      const response = 'x'.repeat(bytes);
+      await addResponses(large, [{ response }]);
+      const fetched = await fetchApi(path + query({ survey: large.name, ...parameters }), account);
+      return { ...fetched, isWhole: fetched.text.includes(response) };
+    };
+    const { isWhole, ...longest } = await read(mib * MIB - 10_000);
+    expect([longest.status, isWhole]).toEqual([200, true]);
+    const longer = await read(mib * MIB);
+    expect([longer.status, longer.text]).toEqual([status, errorBody(message)]);
+  },
+);
 
 function fetchSummary() {
   return fetchApi(`/responses/summary${query({ survey: survey.name })}`, survey.account);

@@ -108,17 +108,14 @@ export async function withoutRetries<T>(responses: Promise<T>): Promise<T> {
 
 /** Recognises queries of responses, of either layout. */
 export const isPage = ({ query }: Exchange): boolean =>
-  /question_text|select userid, parent_surveyid/.test(query);
+  /select \((?:parent_surveyid|userid)\)::text/.test(query);
 
 export const limitOf = (exchange: Exchange): number =>
   Number(exchange.params[limitIndex(exchange)]);
 
-/**
- * Recognises an export's pages after the first, which has 500 rows and decides the status.
- * Codebooks have no limit.
- */
+/** Recognises an export's pages after the first, which decides the status. */
 export const isLaterPage = (exchange: Exchange): boolean =>
-  exchange.query.includes('question_text') && limitOf(exchange) > 0 && limitOf(exchange) !== 500;
+  isPage(exchange) && exchange.query.includes(') > (');
 
 /** Recognises the first attempt at each query. */
 export function firstAttempts(): (exchange: Exchange) => boolean {
@@ -131,13 +128,15 @@ export function firstAttempts(): (exchange: Exchange) => boolean {
 }
 
 /** Rows of {@link createPagedSurvey}. */
-export const PAGED_ROWS = 3000;
+export const PAGED_ROWS = 6000;
 
 /**
- * Creates a survey whose export takes nine SQL requests, although it is small: the first response
- * is as large as a page of the export, which therefore expects large rows and reads few at a time.
+ * Creates a survey whose export takes nine SQL requests, although it is small: because of its first
+ * response, the export expects large rows, and reads few at a time. The wide file's takes more.
+ *
+ * @param firstBytes the length of that response
  */
-export async function createPagedSurvey(): Promise<TestSurvey> {
+export async function createPagedSurvey(firstBytes = 970_000): Promise<TestSurvey> {
   const survey = await createSurvey(await createAccount(), undefined, 4);
   await addResponses(
     survey,
@@ -147,7 +146,7 @@ export async function createPagedSurvey(): Promise<TestSurvey> {
       timestamp: new Date(Date.UTC(2026, 2, 1) + Math.floor(i / 3)).toISOString(),
       question_ref: `q${i % 7}`,
       question_idx: i % 7,
-      response: `"${i}", ${'x'.repeat(i === 0 ? 4_000_000 : 20)}`,
+      response: `"${i}", ${'x'.repeat(i === 0 ? firstBytes : 20)}`,
     })),
   );
   return survey;

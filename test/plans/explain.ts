@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { expect } from 'vitest';
 import { Proof } from '../../src/db/proof.ts';
 import type { Query } from '../../src/db/sql.ts';
 
@@ -28,7 +29,12 @@ export async function useWorkerSettings(client: Client): Promise<void> {
   );
 }
 
-/** Runs a query as the service sends it and returns all nodes of its plan, the root first. */
+/**
+ * Runs a query as the service sends it, and checks that its rows come before the last one: an Append
+ * that is not parallel reads its parts in order.
+ *
+ * @returns the nodes of the plan of its rows, the root first
+ */
 export async function explain(client: Client, query: Query): Promise<Plan[]> {
   const proof = new Proof(query);
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
@@ -36,6 +42,13 @@ export async function explain(client: Client, query: Query): Promise<Plan[]> {
     [...proof.params],
   );
   const all = (plan: Plan): Plan[] => [plan].concat((plan.Plans ?? []).flatMap(all));
-  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-  return plan ? all(plan) : [];
+  const root = rows[0]?.['QUERY PLAN'][0].Plan;
+  const parts = root?.Plans?.filter((plan) => plan['Parent Relationship'] === 'Member') ?? [];
+  expect([root?.['Node Type'], parts.length, parts[1]?.['Node Type']]).toEqual([
+    'Append',
+    2,
+    'Result',
+  ]);
+  const ctes = root?.Plans?.filter((plan) => !parts.includes(plan)) ?? [];
+  return [...parts.slice(0, 1), ...ctes].flatMap(all);
 }

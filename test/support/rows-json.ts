@@ -3,19 +3,16 @@ import type { EncodeRows, EncodedPage, EncodedRows } from '../../src/encode/rows
 
 type Rows = readonly (readonly (string | null)[])[];
 
-/** A last cell. No other text is likely to look like it. */
-const CHECK = /^"\d+ check"$/;
+/** How the last row begins. No other is likely to look like it. */
+export const LAST = '["last row ';
 
-/**
- * Rows as they are in a SQL-over-HTTP response that ends with them, each with a last cell that
- * begins with its number.
- */
+/** Rows as they are in a SQL-over-HTTP response that ends with them, and the last row. */
 export const rowsJson = (rows: Rows): string =>
-  `${JSON.stringify(rows.map((row, i) => [...row, `${i + 1} check`]))}}`;
+  `${JSON.stringify([...rows, ['last row 1', null]])}}`;
 
 /**
- * The same rows, with every character of every cell but the last escaped: as two characters where
- * JSON allows it, otherwise as `\uXXXX`.
+ * The same rows, with every character of every cell escaped: as two characters where JSON allows it,
+ * otherwise as `\uXXXX`.
  */
 export function escapedRowsJson(rows: Rows): string {
   const short: Record<string, string> = {
@@ -30,7 +27,7 @@ export function escapedRowsJson(rows: Rows): string {
   const escaped = (unit: string) =>
     short[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return rowsJson(rows).replace(/"(?:[^"\\]|\\.)*"/gsu, (string) =>
-    CHECK.test(string)
+    LAST.includes(string.slice(0, -2))
       ? string
       : `"${(JSON.parse(string) as string).split('').map(escaped).join('')}"`,
   );
@@ -38,7 +35,11 @@ export function escapedRowsJson(rows: Rows): string {
 
 /** Encodes the result of {@link rowsJson}. */
 export const encodeJson = (encode: EncodeRows, json: string): EncodedPage =>
-  encode(new TextEncoder().encode(json), 0);
+  encodeBytes(encode, new TextEncoder().encode(json));
+
+/** Likewise, of its bytes. */
+export const encodeBytes = (encode: EncodeRows, json: Uint8Array<ArrayBuffer>): EncodedPage =>
+  encode(json, 0, new TextEncoder().encode(LAST));
 
 /** Rows as a page of CSV, with the positions of its cells. */
 export function pageOf(rows: Rows): EncodedRows {

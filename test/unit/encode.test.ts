@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { csvEncoder } from '../../src/encode/csv.ts';
 import { type ObjectLayout, objectEncoder } from '../../src/encode/json.ts';
 import { type EncodeRows, MalformedRowsError } from '../../src/encode/rows.ts';
+import { DateStyleError, TIME_ROOM } from '../../src/encode/time.ts';
 import { tokenWriter } from '../../src/encode/token-writer.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';
 import { naiveCsv } from '../support/csv.ts';
-import { encodeJson, escapedRowsJson, rowsJson } from '../support/rows-json.ts';
+import { LAST, encodeBytes, encodeJson, escapedRowsJson, rowsJson } from '../support/rows-json.ts';
 
 type Row = (string | null)[];
 
@@ -72,14 +73,13 @@ describe.each<[string, EncodeRows, (rows: readonly Row[]) => string]>([
 ])('a page as %s', (_, encode, naive) => {
   const rowOf = (text: string | null) => [text, null, 'id', '', '🎉', 'é"\n\u0001', 'y'];
 
-  test('has its rows, their number, the last row’s key, and the text of its last cell, which is not written', () => {
+  test('has its rows, their number and the last one’s key, without the last row of the result', () => {
     fc.assert(
       fc.property(rows, (some) => {
         const page = encodeJson(encode, rowsJson(some));
         expect(Buffer.from(page.data).toString()).toBe(naive(some));
         expect(page.rowCount).toBe(some.length);
         expect(page.lastKey).toEqual(KEY.map((column) => some.at(-1)?.[column]));
-        expect(page.check).toBe(`${some.length} check`);
       }),
     );
   });
@@ -88,9 +88,10 @@ describe.each<[string, EncodeRows, (rows: readonly Row[]) => string]>([
     for (const last of ['', 'a', 'ab', 'abc']) {
       const whole = rowsJson([rowOf('a'), rowOf(null).slice(0, -1).concat(last)]);
       const bytes = new TextEncoder().encode(whole);
-      const end = bytes.length - 1; // the `}` after the rows
-      for (let length = 0; length < end; length++) {
-        expect(() => encode(bytes.slice(0, length), 0), `truncated at ${length}`).toThrow(
+      const end = whole.lastIndexOf(LAST) + LAST.length;
+      for (let length = 0; length < Buffer.byteLength(whole.slice(0, end)); length++) {
+        const truncated = bytes.slice(0, length);
+        expect(() => encodeBytes(encode, truncated), `truncated at ${length}`).toThrow(
           MalformedRowsError,
         );
       }
@@ -99,7 +100,8 @@ describe.each<[string, EncodeRows, (rows: readonly Row[]) => string]>([
   });
 
   test.each([
-    ['no rows, since every result has one', '[]}'],
+    ['no last row', JSON.stringify([rowOf('a')])],
+    ['no rows', '[]}'],
     ['too few columns', rowsJson([rowOf('a').slice(1)])],
     ['too many columns', rowsJson([[...rowOf('a'), 'z']])],
     ['rows of different lengths', rowsJson([rowOf('a'), rowOf('a').slice(1)])],
@@ -127,10 +129,94 @@ test('CSV does not depend on how the JSON was escaped', () => {
 });
 
 test('CSV replaces a lone surrogate, which UTF-8 cannot encode', () => {
-  const json = String.raw`[["a\ud83db","\udf89","\ud83d\ud83c\udf89","1"]]`;
+  const json = String.raw`[["a\ud83db","\udf89","\ud83d\ud83c\udf89"],["last row 1"]]`;
   expect(textOf(csvEncoder({ columns: 3, keyColumns: [] }), json)).toBe(
     'a\ufffdb,\ufffd,\ufffd🎉\n',
   );
+});
+
+describe('a time', () => {
+  /** As Postgres prints it, without zeros at the end of its fraction, and as the API has it. */
+  const time = fc
+    .record({ seconds: fc.integer({ min: 0, max: 86_399 }), micros: fc.nat(999_999) })
+    .map(({ seconds, micros }) => {
+      const [, clock = ''] = new Date(seconds * 1000).toISOString().split(/[T.]/);
+      const digits = String(micros).padStart(6, '0');
+      const fraction = `.${digits}`.replace(/\.?0*$/, '');
+      const isWhole = micros % 1000 === 0;
+      return {
+        printed: `2026-03-01 ${clock}${fraction}${' '.repeat(TIME_ROOM)}`,
+        formatted: `2026-03-01T${clock}.${isWhole ? digits.slice(0, 3) : digits}Z`,
+      };
+    });
+  const some = fc.array(fc.tuple(pgCell, time, pgText), { minLength: 1 });
+  const options = { keyColumns: [1], timeColumn: 1 };
+
+  test.each<[string, EncodeRows, (list: readonly Row[]) => string]>([
+    ['as CSV', csvEncoder({ columns: 3, ...options }), naiveCsv],
+    [
+      'as JSON',
+      objectEncoder({
+        members: [
+          ['a', 'string'],
+          ['b', 'string'],
+          ['c', 'string'],
+          ['token', tokenWriter(1, [1, 2])],
+        ],
+        after: '\n',
+        ...options,
+      }),
+      (list) => list.map(lineWithToken).join(''),
+    ],
+  ])('has the form of the API, in cells, keys and tokens: %s', (_, encode, naive) => {
+    const withTimes = (
+      list: [string | null, { printed: string; formatted: string }, string][],
+    ) => ({
+      printed: list.map(([a, { printed }, c]) => [a, printed, c]),
+      formatted: list.map(([a, { formatted }, c]) => [a, formatted, c]),
+    });
+    fc.assert(
+      fc.property(some, (list) => {
+        const { printed, formatted } = withTimes(list);
+        const page = encodeJson(encode, rowsJson(printed));
+        expect(Buffer.from(page.data).toString()).toBe(naive(formatted));
+        expect(page.lastKey).toEqual([formatted.at(-1)?.[1]]);
+      }),
+    );
+  });
+
+  function lineWithToken([a, b, c]: Row): string {
+    const token = Buffer.from(JSON.stringify([1, b, c])).toString('base64url');
+    const line = `${JSON.stringify({ a, b, c, token })}\n`;
+    return line
+      .replaceAll('\u0085', '\\u0085')
+      .replaceAll('\u2028', '\\u2028')
+      .replaceAll('\u2029', '\\u2029');
+  }
+
+  test.each([
+    '01.03.2026 00:03:43.77',
+    '03/01/2026 00:03:43.77',
+    'Sun Mar 01 00:03:43.77 2026',
+    '2026-03-01T00:03:43.77',
+    '2026-03-01 00:03:43.7700471',
+    '2026-03-01 00:03:43,77',
+    '',
+  ])('in another style is refused: %s', (printed) => {
+    const json = rowsJson([['a', `${printed}${' '.repeat(TIME_ROOM)}`, 'c']]);
+    for (const encode of [
+      csvEncoder({ columns: 3, ...options }),
+      objectEncoder({
+        members: [
+          ['a', 'string'],
+          ['b', 'string'],
+          ['c', 'string'],
+        ],
+        ...options,
+      }),
+    ])
+      expect(() => encodeJson(encode, json)).toThrow(DateStyleError);
+  });
 });
 
 describe('an object', () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { KeyCache, type KeyRequest } from '../../src/auth/key-cache.ts';
 import type { KeyNamespace } from '../../src/auth/key-entry.ts';
-import type { Database } from '../../src/db/client.ts';
+import type { Connection } from '../../src/db/client.ts';
 import type { Row } from '../../src/db/sql.ts';
 import { RequestStats } from '../../src/http/request-stats.ts';
 
@@ -25,7 +25,7 @@ const requestWith = (
   deferred: Promise<unknown>[] = [],
 ): KeyRequest => ({
   kv: { get: async () => null, put: async () => {}, ...kv },
-  db: { rows, execute: async () => {} } as Partial<Database> as Database,
+  db: { rows, execute: async () => {} } as Partial<Connection> as Connection,
   requestId: 'r',
   stats: { keyCache: null },
   defer: (work) => void deferred.push(work),
@@ -86,7 +86,7 @@ test('a request checks its key every 10 s, 900 times in KV and then in the datab
   const { db, kv } = requestWith(rows, { get });
   const limiter = { limit: async () => ({ success: true }) };
   const requestAbort = new AbortController();
-  const variables = { db, stats: new RequestStats(), requestId: 'r', requestAbort };
+  const variables = { connection: db, stats: new RequestStats(), requestId: 'r', requestAbort };
   const checked = () => [
     get.mock.calls.length,
     rows.mock.calls.length,

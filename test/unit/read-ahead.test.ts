@@ -16,9 +16,10 @@ const { readAhead } = (await import(
 )) as {
   readonly readAhead: (
     reader: object,
-    lease: object,
+    slots: object,
     first: object,
-  ) => AsyncIterable<{ readonly rows: number[] }>;
+    signal: AbortSignal,
+  ) => AsyncIterable<{ readonly rows: number[]; readonly release: () => void }>;
 };
 
 const ROWS = 600;
@@ -55,13 +56,16 @@ function readerOf(delay: () => number, isWalk: boolean) {
   };
   return {
     isWalk,
-    async page(range: Range) {
+    pageBytes: PAGE_BYTES,
+    batches: () => undefined,
+    async page(range: Range, dropping?: AbortSignal) {
       await sleep(delay());
+      if (dropping?.aborted) throw new Error('dropped');
       const rows = inRange(range, (row) => isSelected(row, isWalk));
       const last = rows.at(-1);
       const bytes = ROW_BYTES * rows.length;
       const counts = { rowCount: rows.length, requestedRows: range.limit, bytes };
-      return { ...counts, rows, last: last && keyOf(last), release: () => {} };
+      return { ...counts, rows, last: last && keyOf(last), release: () => rows.splice(0) };
     },
     async boundaries(range: Range, pageRows: number) {
       await sleep(delay());
@@ -72,22 +76,29 @@ function readerOf(delay: () => number, isWalk: boolean) {
   };
 }
 
-/** Has memory for further pages as often as not. */
-function leaseOf(hasMemory: () => boolean) {
-  const held = new Set<object>();
+/** Lends a slot as often as not, and takes it back after some milliseconds, unless it is returned. */
+function slotsOf(isFree: () => boolean, loanMs: () => number) {
+  const lent = new Set<object>();
   return {
-    pageBytes: PAGE_BYTES,
-    acquirePage() {
-      if (held.size > 0 && !hasMemory()) return undefined;
-      const page = {};
-      held.add(page);
-      return page;
+    lent,
+    borrow(onEnd: () => void) {
+      if (!isFree()) return undefined;
+      const loan = {};
+      lent.add(loan);
+      const end = () => {
+        clearTimeout(timer);
+        lent.delete(loan);
+      };
+      const timer = setTimeout(() => {
+        end();
+        onEnd();
+      }, loanMs());
+      return end;
     },
-    releasePage: (page: object) => void held.delete(page),
   };
 }
 
-test('pages come in order, each row once, however slow the database and the client, and whatever memory there is', async () => {
+test('pages come in order, each row once, however slow the database and the client, and whichever slots are lent', async () => {
   const delays = fc.infiniteStream(fc.constantFrom(0, 10, 200, 3000));
   const pauses = fc.infiniteStream(fc.constantFrom(0, 50, 400, 1500));
   await fc.assert(
@@ -95,24 +106,34 @@ test('pages come in order, each row once, however slow the database and the clie
       delays,
       pauses,
       fc.infiniteStream(fc.boolean()),
+      fc.infiniteStream(fc.constantFrom(1, 100, 1000, 60_000)),
       fc.boolean(),
-      async (delay, pause, memory, isWalk) => {
+      fc.integer({ min: 1, max: ROWS }),
+      async (delay, pause, free, loan, isWalk, leavesAfter) => {
         const next = <T>(values: Iterator<T>) => values.next().value as T;
         const reader = readerOf(() => next(delay), isWalk);
-        const lease = leaseOf(() => next(memory));
+        const slots = slotsOf(
+          () => next(free),
+          () => next(loan),
+        );
         const read: number[] = [];
         const reading = (async () => {
           const first = await reader.page({ limit: 20 });
-          for await (const { rows } of readAhead(reader, lease, first)) {
+          const { signal } = new AbortController();
+          for await (const page of readAhead(reader, slots, first, signal)) {
             await sleep(next(pause));
-            read.push(...rows);
+            read.push(...page.rows);
+            page.release();
+            if (read.length >= leavesAfter) break;
           }
         })();
         await vi.runAllTimersAsync();
         await reading;
-        expect(read).toEqual(
-          Array.from({ length: ROWS }, (_, i) => i + 1).filter((row) => isSelected(row, isWalk)),
-        );
+        const all = Array.from({ length: ROWS }, (_, i) => i + 1);
+        const expected = all.filter((row) => isSelected(row, isWalk));
+        expect(read).toEqual(expected.slice(0, read.length));
+        expect(read.length).toBeGreaterThanOrEqual(Math.min(leavesAfter, expected.length));
+        expect(slots.lent.size).toBe(0);
       },
     ),
     { numRuns: 1000 },

@@ -13,8 +13,6 @@ const endless: Read = (signal) =>
     signal.addEventListener('abort', () => reject(new Error('aborted')));
   });
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => {
   vi.useRealTimers();
@@ -22,29 +20,26 @@ afterEach(() => {
 });
 
 /**
- * Runs a read to its end. @returns `left`: turns, timers, and listeners on the signal, which may
- * live as long as the isolate
+ * Runs a read to its end. @returns `left`: timers, and listeners on the signal, which may live as
+ * long as the isolate; and the pauses between attempts
  */
 async function run(
   read: Read,
   limits = LIMITS,
-  { client = new AbortController(), turnMs = 0 } = {},
+  { client = new AbortController(), finishes = false } = {},
 ) {
   const start = Date.now();
-  let turns = 0;
-  const acquireTurn = async () => {
-    await sleep(turnMs);
-    turns++;
-    return { release: () => turns-- };
-  };
-  const reading = withRetry(limits, client.signal, acquireTurn, read).then(
+  const pauses: number[] = [];
+  const onPause = (isPausing: boolean) =>
+    pauses.push(isPausing ? -Date.now() : Date.now() + (pauses.pop() ?? 0));
+  const reading = withRetry(limits, client.signal, read, { finishes, onPause }).then(
     (value) => ({ value }),
     (error: Error) => ({ error }),
   );
   await vi.runAllTimersAsync();
   const outcome = await reading;
-  const left = vi.getTimerCount() + getEventListeners(client.signal, 'abort').length + turns;
-  return { ...outcome, left, ms: Date.now() - start };
+  const left = vi.getTimerCount() + getEventListeners(client.signal, 'abort').length;
+  return { ...outcome, left, pauses, ms: Date.now() - start };
 }
 
 test.each([
@@ -61,15 +56,9 @@ test.each([
     });
     expect(outcome).toMatchObject({ error: { message: 'lost' }, left: 0 });
     expect(times.slice(1).map((time, i) => time - (times[i] ?? 0))).toEqual(delays);
+    expect(outcome.pauses).toEqual(delays);
   },
 );
-
-test('no wait for a turn counts as time of an attempt', async () => {
-  let attempts = 0;
-  const read: Read = async (signal) => (++attempts < 3 ? transient(signal) : 'read');
-  const outcome = await run(read, LIMITS, { turnMs: 10 * LIMITS.totalMs });
-  expect(outcome).toMatchObject({ value: 'read', left: 0 });
-});
 
 test('fails if every attempt takes too long', async () => {
   const outcome = await run(endless);
@@ -87,6 +76,13 @@ test.each([
   setTimeout(() => client.abort(new Error('left')), 10);
   const outcome = await run(read, LIMITS, { client });
   expect(outcome).toMatchObject({ error: { message: 'left' }, left: 0, ms: 10 });
+});
+
+test('an attempt that finishes is awaited although the client has left, and is the last one', async () => {
+  const client = new AbortController();
+  setTimeout(() => client.abort(new Error('left')), 10);
+  const outcome = await run(endless, LIMITS, { client, finishes: true });
+  expect(outcome).toMatchObject({ error: { message: 'left' }, left: 0, ms: LIMITS.attemptMs });
 });
 
 const policies: RetryPolicy[] = ['request', 'scan', 'export', 'key'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/db/client.ts';
+import type { Database } from '../../src/db/database.ts';
 import { render } from '../../src/db/sql.ts';
 import { xlsx } from '../../src/formats/xlsx.ts';
 
@@ -10,7 +10,7 @@ import { xlsx } from '../../src/formats/xlsx.ts';
 async function errorFor(responses: number, records?: number): Promise<string | undefined> {
   const counts = [responses, records];
   const isCount = (text: string) =>
-    text.includes('as count') || text.includes('select count(*)\n    from');
+    text.includes('sum(count)') || text.includes('select count(*)::text\n    from');
   const db: Pick<Database, 'rows'> = {
     rows: ({ text }) =>
       Promise.resolve(isCount(render(text).text) ? [[String(counts.shift())]] : []),

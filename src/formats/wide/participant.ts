@@ -15,7 +15,6 @@ import {
   type RowColumns,
   SURVEYID,
   haveSameCells,
-  sizeOf,
   textOf,
 } from './rows.ts';
 import { Timing } from './timing.ts';
@@ -26,10 +25,10 @@ import { Timing } from './timing.ts';
 export type KeptAttempts = 'last' | 'first' | 'drop';
 
 /**
- * The limit for one participant, in bytes: the cells that are held, of this page and copied, and
- * the objects that refer to them.
+ * The limit for one participant, in bytes: the cells that are held at the end of a page, and the
+ * objects that refer to them.
  */
-export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
+export const MAX_PARTICIPANT_SIZE = 12 * 1024 * 1024;
 /**
  * The average sizes of objects in Node, in bytes: a map that grows doubles its size. The Workers
  * runtime has smaller pointers.
@@ -38,11 +37,6 @@ const RECORD_SIZE = 330;
 const ATTEMPTS_SIZE = 60;
 const ATTEMPT_SIZE = 45;
 const ANSWER_SIZE = 50;
-/**
- * The copies are compacted when they take this many times the size of those that are still needed.
- */
-const COMPACT_AT = 1.5;
-
 /**
  * The size of a chunk of the file, in bytes: the overhead of a write is negligible, and a page is
  * much larger.
@@ -101,12 +95,8 @@ export class Participant {
   /** The required questions that have been answered. */
   readonly #required = new Set<string>();
   #isLeftOut = false;
-  /**
-   * The size of the cells that records refer to, whether they are copied or not, and that of the
-   * records' objects; in bytes.
-   */
-  #cellBytes = 0;
-  #objectBytes = 0;
+  /** What is held at the end of the last page, in bytes. */
+  size = 0;
   /** The record of the current row, and whether the current attempt counts. */
   #record: WideRecord | undefined;
   #counts = true;
@@ -115,11 +105,6 @@ export class Participant {
     this.#first = row;
     this.#columns = columns;
     this.#kept = kept;
-  }
-
-  /** The memory that is held besides the page, in bytes. */
-  get size(): number {
-    return this.#objectBytes + (this.#copies?.allocated ?? 0);
   }
 
   /** Whether a row is this participant's. */
@@ -137,10 +122,8 @@ export class Participant {
     if (!attempts) {
       attempts = { form, first: flow, others: undefined, next: record.attempts };
       record.attempts = attempts;
-      this.#objectBytes += ATTEMPTS_SIZE;
     } else if (flow !== attempts.first) {
       attempts.others ??= new Set();
-      if (!attempts.others.has(flow)) this.#objectBytes += ATTEMPT_SIZE;
       attempts.others.add(flow);
     }
     this.#record = record;
@@ -153,8 +136,6 @@ export class Participant {
   /**
    * Adds the next response in order, of the record and attempt entered last; it replaces an earlier
    * one to the same question.
-   *
-   * @throws ParticipantTooLargeError
    */
   add(page: EncodedRows, row: number, question: number): void {
     const { time, answerCells, lacks, required, requiredCount } = this.#columns;
@@ -167,46 +148,41 @@ export class Participant {
     }
     if (!this.#counts) return;
     const record = this.#record as WideRecord;
-    const previous = record.answers.get(question);
     const answer = row + time + 2 - answerCells;
-    this.#cellBytes += sizeOf(page, row, time + 1) - this.#sizeOf(page, record.last, time + 1);
-    this.#cellBytes += sizeOf(page, answer, answerCells);
-    if (previous === undefined) {
-      this.#objectBytes += ANSWER_SIZE;
-    } else {
-      this.#cellBytes -= this.#sizeOf(page, previous, answerCells);
-      record.answers.delete(question);
-      record.corrections++;
-    }
-    if (this.#cellBytes + this.#objectBytes > MAX_PARTICIPANT_SIZE) {
-      throw new ParticipantTooLargeError('the responses of one participant do not fit in memory');
-    }
+    if (record.answers.delete(question)) record.corrections++;
     record.last = row;
     record.answers.set(question, answer);
   }
 
-  /** Copies what is held of a page, so that its memory can be freed. */
+  /**
+   * Copies what is held, of a page and of those before it, so that their memory can be freed.
+   *
+   * @throws ParticipantTooLargeError
+   */
   detach(page: EncodedRows): void {
-    const old = this.#copies;
-    // Copies of answers that were replaced have left gaps.
-    const hasGaps = old !== undefined && old.size > COMPACT_AT * this.#cellBytes;
-    const copies = old && !hasGaps ? old : new CopiedCells();
-    const copy = (ref: CellRef, count: number): CellRef => {
-      if (ref >= 0) return ~copies.add(page, ref, count);
-      return hasGaps ? ~copies.add(old, ~ref, count) : ref;
-    };
+    const copies = new CopiedCells();
+    const copy = (ref: CellRef, count: number): CellRef =>
+      ~copies.add(this.#pageOf(page, ref), positionOf(ref), count);
+
+    let objectBytes = 0;
     this.#first = copy(this.#first, PARENT);
     for (const record of this.#records) {
       record.first = copy(record.first, SURVEYID);
       record.started = copy(record.started, 1);
       record.last = copy(record.last, this.#columns.time + 1);
-      for (const [question, ref] of record.answers) {
-        const copied = copy(ref, this.#columns.answerCells);
-        if (copied !== ref) record.answers.set(question, copied);
-      }
+      for (const [question, ref] of record.answers)
+        record.answers.set(question, copy(ref, this.#columns.answerCells));
+
+      objectBytes += RECORD_SIZE + ANSWER_SIZE * record.answers.size;
+      for (let at = record.attempts; at; at = at.next)
+        objectBytes += ATTEMPTS_SIZE + ATTEMPT_SIZE * (at.others?.size ?? 0);
     }
+    this.#copies?.free();
     this.#copies = copies;
-    if (hasGaps) old.free();
+
+    this.size = objectBytes + copies.allocated;
+    if (this.size > MAX_PARTICIPANT_SIZE)
+      throw new ParticipantTooLargeError('the responses of one participant do not fit in memory');
   }
 
   /**
@@ -281,9 +257,6 @@ export class Participant {
     };
     this.#byHash.set(hash, record);
     this.#records.push(record);
-    this.#objectBytes += RECORD_SIZE;
-    this.#cellBytes +=
-      sizeOf(page, row, SURVEYID) + sizeOf(page, row + time, 1) + sizeOf(page, row, time + 1);
     return record;
   }
 
@@ -291,15 +264,10 @@ export class Participant {
     this.#isLeftOut = true;
     this.#records = [];
     this.#byHash.clear();
-    this.#cellBytes = this.#objectBytes = 0;
   }
 
   #pageOf(page: EncodedRows, ref: CellRef): EncodedRows {
     return ref >= 0 ? page : (this.#copies as CopiedCells);
-  }
-
-  #sizeOf(page: EncodedRows, ref: CellRef, count: number): number {
-    return sizeOf(this.#pageOf(page, ref), positionOf(ref), count);
   }
 
   #isSame(page: EncodedRows, row: number, ref: CellRef, from: number, to: number): boolean {

@@ -146,11 +146,6 @@ export class CopiedCells implements EncodedRows {
     return first;
   }
 
-  /** The size of what was copied, in bytes. */
-  get size(): number {
-    return this.#output.length + CELL_BYTES * this.#length;
-  }
-
   /** The memory that is allocated, in bytes. */
   get allocated(): number {
     return this.data.length + this.cells.byteLength;
@@ -160,9 +155,4 @@ export class CopiedCells implements EncodedRows {
     free(this.data);
     free(this.cells);
   }
-}
-
-/** The size of some cells that follow each other, with their positions, in bytes. */
-export function sizeOf({ cells }: EncodedRows, from: number, count: number): number {
-  return (cells[from + count] as number) - (cells[from] as number) + CELL_BYTES * count;
 }

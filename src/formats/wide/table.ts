@@ -1,5 +1,5 @@
 import { BY_PARTICIPANT } from '../../db/order.ts';
-import type { Database } from '../../db/client.ts';
+import type { Database } from '../../db/database.ts';
 import { MAX_QUESTIONS, findQuestions } from '../../db/questions.ts';
 import { ifTooLarge, responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
 import type { Values } from '../../http/parameters.ts';
@@ -11,15 +11,6 @@ import { csvPages } from '../page-format.ts';
 import { questionColumns } from './columns.ts';
 import { type RowOptions, rowColumns } from './rows.ts';
 import { wideTableBuilder } from './table-builder.ts';
-
-/** Memory holds the records of one participant. */
-const MAX_ROW_BYTES = 16 * 1024 * 1024;
-
-/**
- * The memory that every wide file has for the answers of a participant, in bytes: some 1,500 short
- * answers. A participant with more needs memory that no other request holds at the moment.
- */
-export const PARTICIPANT_BYTES = 192 * 1024;
 
 /** The parameters of a wide file. */
 export type WideOptions = RowOptions & Partial<Values<'repeats' | 'columns' | 'safe'>>;
@@ -54,7 +45,6 @@ export async function wideTable(
     order: BY_PARTICIPANT,
     cells: true,
     safe,
-    maxRowBytes: MAX_ROW_BYTES,
   });
 
   return {
@@ -62,14 +52,14 @@ export async function wideTable(
     questions: found,
     format,
     rowTooLarge: responseTooLarge,
-    async *records(writer, pages, reserveMemory) {
+    async *records(writer, pages, holdRecord) {
       const builder = wideTableBuilder(questions, row, repeats, writer);
       for await (const page of pages) {
         for (const chunk of builder.add(page)) {
-          await reserveMemory(builder.size);
+          await holdRecord(builder.size);
           yield chunk;
         }
-        await reserveMemory(builder.size);
+        await holdRecord(builder.size);
       }
       yield* builder.end();
     },

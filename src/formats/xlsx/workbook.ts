@@ -1,7 +1,7 @@
 import { utf8 } from '../../encode/bytes.ts';
 import { writeHeader } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-import type { Pages, ReserveMemory, Table } from '../file-format.ts';
+import type { HoldRecord, Pages, Table } from '../file-format.ts';
 import { ColumnWidths } from './measure.ts';
 import { SheetWriter } from './sheet.ts';
 import { type ZipEntry, zip } from './zip.ts';
@@ -59,7 +59,7 @@ const contentType = (part: string, type: string) =>
 /**
  * Writes an Excel workbook.
  *
- * @param sheets their data is read in their order
+ * @param sheets the last one is written first: the codebook, which holds a slot until then
  * @param hasNumbers whether one has cells of numbers
  * @returns chunks, each valid until the next is requested
  */
@@ -92,7 +92,7 @@ export function workbook(
 
   return zip([
     ...Object.entries(parts).map(([name, text]) => ({ name, data: [xml(text)] })),
-    ...sheets.map(({ data }, i) => ({ name: `xl/${paths[i]}`, data })),
+    ...sheets.map(({ data }, i) => ({ name: `xl/${paths[i]}`, data })).toReversed(),
   ]);
 }
 
@@ -116,15 +116,14 @@ export async function* sheetOf(
   { names, records }: Pick<Table, 'names' | 'records'>,
   pages: Pages,
   first: EncodedRows,
-  reserveMemory: ReserveMemory,
+  holdRecord: HoldRecord,
   numbers: ReadonlySet<number> = new Set(),
 ): AsyncGenerator<Uint8Array, void, void> {
   const columns = new ColumnWidths();
   const rows = new SheetWriter(numbers);
   for (const writer of [columns, rows]) writeHeader(writer, names);
-  yield* records(columns, [first], reserveMemory); // nothing
-
+  yield* records(columns, [first], holdRecord); // nothing
   yield xml(sheetStart(columns.widths));
-  yield* records(rows, pages, reserveMemory);
+  yield* records(rows, pages, holdRecord);
   yield SHEET_END;
 }

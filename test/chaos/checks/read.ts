@@ -39,9 +39,18 @@ export interface Read extends Received {
 
 /**
  * The codes and statuses of requests that are refused until others have ended: see
- * src/limits/limits.ts.
+ * src/limits/slots.ts.
  */
 const BUSY: Readonly<Record<string, number>> = { rate_limited: 429, overloaded: 503 };
+
+/**
+ * Whether a request was refused because it waited for one that is being retried, since it has no
+ * faults of its own that explain the status.
+ */
+const isBesideRetries = ({ status, headers }: Received, { refusals }: Reading): boolean =>
+  status === 503 &&
+  headers.get('X-Error-Code') === 'database_unavailable' &&
+  !(refusals?.().has(status) ?? false);
 
 export const isBusy = ({ status, headers }: Pick<Received, 'status' | 'headers'>): boolean =>
   BUSY[headers.get('X-Error-Code') ?? ''] === status;
@@ -70,7 +79,7 @@ export async function read(context: Context, request: Request, reading: Reading)
     for (const deadline = Date.now() + MAX_BUSY_MS; ; await sleep(RETRY_MS)) {
       const states = request.account.watch();
       const received = await send(address, { key, isBasic, method, headers, slowMs });
-      const isRefused = isBusy(received);
+      const isRefused = isBusy(received) || isBesideRetries(received, reading);
       if (isRefused && Date.now() > deadline)
         throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);
       await checkResponse(context, request, reading, received);
