@@ -21,8 +21,9 @@ interface Check {
 
 type ValidCheck = Check & { readonly key: StoredApiKey };
 
-interface Lookup {
-  readonly check: Promise<Check>;
+/** Work that requests with the same key wait for. */
+interface Running<T> {
+  readonly result: Promise<T>;
   /** Milliseconds since 1970. */
   readonly began: number;
 }
@@ -40,6 +41,7 @@ export interface KeyRequest extends KeyStore {
   readonly stats: Pick<RequestStats, 'keyCache'>;
   /** Keeps work running after the response. */
   readonly defer: (work: Promise<unknown>) => void;
+  readonly address: string;
   /** Counts the request against the limit of its address, once. @throws ApiError 429 */
   readonly countFailure: () => Promise<void>;
 }
@@ -68,7 +70,9 @@ export class KeyCache {
   /** The last result for each hash that this isolate has looked up, in order of lookup. */
   readonly #checks = new Map<string, Check>();
   /** Running lookups. Those of keys without an entry stay until KV has their results. */
-  readonly #lookups = new Map<string, Lookup>();
+  readonly #lookups = new Map<string, Running<Check>>();
+  /** Running counts against the limit of an address, by address and hash. */
+  readonly #counts = new Map<string, Running<void>>();
 
   /**
    * @param hash SHA-256 of the key, lowercase hexadecimal
@@ -79,19 +83,21 @@ export class KeyCache {
   async find(hash: string, request: KeyRequest): Promise<StoredApiKey | undefined> {
     const before = this.#checks.get(hash);
     if (before && !before.key && isWithin(UNKNOWN_MS, before.checked)) return undefined;
-    const running = this.#running(hash);
+    const running = resultIn(this.#lookups, hash);
 
     const value = await readEntry(hash, request);
     const missing = value === null ? 'missing' : 'unclear';
     const cached = this.#newest(hash, value);
-    const lookUp = () => this.#lookUp(hash, request, cached ? 'valid' : missing);
+    const entry = cached ? 'valid' : missing;
 
     if (cached && isWithin(FRESH_MS, cached.checked)) {
       request.stats.keyCache = 'hit';
       // a lookup also notes the use
       const isDue = usePeriodOf(cached.checked) < usePeriodOf(Date.now());
-      if (isDue && !this.#running(hash))
-        lookUp().catch((error: unknown) => log('key lookup failed', error, request));
+      if (isDue && !resultIn(this.#lookups, hash))
+        this.#lookUp(hash, request, entry).catch((error: unknown) =>
+          log('key lookup failed', error, request),
+        );
       return cached.key;
     }
 
@@ -99,7 +105,7 @@ export class KeyCache {
     const last = this.#checks.get(hash);
     if (last && last !== before) return keyOf(last); // the result arrived meanwhile
 
-    const lookup = running ?? this.#running(hash) ?? lookUp();
+    const lookup = running ?? this.#shareLookup(hash, request, entry);
     return keyOf(await withTimeout(lookup, LOOKUP_TIMEOUT_MS, lookupTimeout));
   }
 
@@ -125,22 +131,40 @@ export class KeyCache {
     return isValid(check) ? check : undefined;
   }
 
-  #running(hash: string): Promise<Check> | undefined {
-    const lookup = this.#lookups.get(hash);
-    if (!lookup) return undefined;
+  /**
+   * Joins the running lookup of a key, or begins one. A lookup begins only after the address of its
+   * request was counted, so that it cannot fail for what concerns one address.
+   *
+   * @throws ApiError 429
+   */
+  async #shareLookup(hash: string, request: KeyRequest, entry: EntryState): Promise<Check> {
+    if (entry !== 'valid' && !resultIn(this.#lookups, hash)) await this.#count(hash, request);
 
-    // A request's clock stands still while it computes, so that of another may be a little ahead.
-    const hasTime = Math.abs(Date.now() - lookup.began) < LOOKUP_TIMEOUT_MS;
-    return hasTime ? lookup.check : undefined;
+    return resultIn(this.#lookups, hash) ?? this.#lookUp(hash, request, entry);
+  }
+
+  /** Counts requests of one address that arrive together with the same key as one. */
+  #count(hash: string, request: KeyRequest): Promise<void> {
+    const id = `${request.address} ${hash}`;
+    const running = resultIn(this.#counts, id);
+    if (running) return running;
+
+    const count = { result: request.countFailure(), began: Date.now() };
+    const forget = () => {
+      if (this.#counts.get(id) === count) this.#counts.delete(id);
+    };
+    this.#counts.set(id, count);
+    request.defer(count.result.then(forget, forget));
+    return count.result;
   }
 
   /** Queries the database for a key, for this request and all that wait for the same key. */
   #lookUp(hash: string, request: KeyRequest, entry: EntryState): Promise<Check> {
-    const lookup = { check: query(hash, request, entry), began: Date.now() };
+    const lookup = { result: query(hash, request), began: Date.now() };
     this.#lookups.set(hash, lookup);
     // others may wait when this request's client has left
     request.defer(this.#store(hash, lookup, request, entry));
-    return lookup.check;
+    return lookup.result;
   }
 
   /**
@@ -149,12 +173,12 @@ export class KeyCache {
    */
   async #store(
     hash: string,
-    lookup: Lookup,
+    lookup: Running<Check>,
     request: KeyRequest,
     entry: EntryState,
   ): Promise<void> {
     try {
-      const { key, checked } = await lookup.check;
+      const { key, checked } = await lookup.result;
       if (this.#lookups.get(hash) !== lookup) return; // it took so long that another lookup began
 
       this.#remember(hash, { key, checked });
@@ -179,9 +203,20 @@ export class KeyCache {
   }
 }
 
-async function query(hash: string, request: KeyRequest, entry: EntryState): Promise<Check> {
-  if (entry !== 'valid') await request.countFailure();
+/** The result of running work, unless it has taken so long that it never ends. */
+function resultIn<T>(
+  running: ReadonlyMap<string, Running<T>>,
+  key: string,
+): Promise<T> | undefined {
+  const work = running.get(key);
+  if (!work) return undefined;
 
+  // A request's clock stands still while it computes, so that of another may be a little ahead.
+  const hasTime = Math.abs(Date.now() - work.began) < LOOKUP_TIMEOUT_MS;
+  return hasTime ? work.result : undefined;
+}
+
+async function query(hash: string, request: KeyRequest): Promise<Check> {
   const checked = Date.now();
   const key = await findApiKey(request.db, hash);
   if (key) request.defer(noteUse(key, checked, request));

@@ -28,12 +28,16 @@ const CHECK_MS = 10_000;
 const MAX_KV_CHECKS = 900;
 
 /** What is counted of a lookup. */
-type Counted = Pick<KeyRequest, 'stats' | 'countFailure'>;
+type Counted = Pick<KeyRequest, 'stats' | 'address' | 'countFailure'>;
 /** Finds the account of a request's key. */
 type FindKey = (counted: Counted) => Promise<StoredApiKey | undefined>;
 
 /** These checks do not count as requests. */
-const notCounted: Counted = { stats: { keyCache: null }, countFailure: async () => {} };
+const notCounted: Counted = {
+  stats: { keyCache: null },
+  address: '',
+  countFailure: async () => {},
+};
 
 /**
  * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the
@@ -111,7 +115,7 @@ async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promis
   const countFailure = () =>
     (counted ??= enforceLimit(c.env.FAILURE_LIMIT, address, requestId, tooManyFailures));
 
-  const key = await findKey({ stats, countFailure });
+  const key = await findKey({ stats, address, countFailure });
   if (!key) {
     await countFailure();
     throw invalidToken(c.req.header('Authorization') !== undefined);

@@ -29,6 +29,7 @@ const requestWith = (
   requestId: 'r',
   stats: { keyCache: null },
   defer: (work) => void deferred.push(work),
+  address: '192.0.2.1',
   countFailure: async () => {},
 });
 
@@ -138,6 +139,27 @@ test('a lookup fails for waiting requests after 20 s; the next request starts an
   await vi.advanceTimersByTimeAsync(0);
   expect(await cache.find('hash', requestWith(found))).toBeUndefined();
   expect(put).not.toHaveBeenCalled();
+});
+
+test('an address that has reached its limit is refused alone; requests of others with the same key, and checks of running exports, share one lookup', async () => {
+  const cache = new KeyCache();
+  const rows = vi.fn<() => Promise<Row[]>>(found);
+  const from = (address: string, countFailure: () => Promise<void>) =>
+    cache.find('hash', { ...requestWith(rows), address, countFailure });
+  const refused = () => Promise.reject(new Error('429'));
+  const results = await Promise.allSettled([
+    from('192.0.2.1', refused),
+    from('192.0.2.2', async () => {}),
+    from('192.0.2.1', refused),
+    from('', async () => {}),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual([
+    'rejected',
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+  ]);
+  expect(rows).toHaveBeenCalledTimes(1);
 });
 
 describe('a KV write', () => {
