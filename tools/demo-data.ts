@@ -71,12 +71,12 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
 }
 
 /**
- * Inserts rows, whose columns are those of the first. The id of a page is text here, since a JS
- * number would lose digits.
+ * Inserts rows, whose columns are those of the first. In metadata, the id of a page is a number, and
+ * text until here, since a JS number would lose digits.
  */
 async function insertRows(client: Client, table: string, rows: object[]): Promise<void> {
   const columns = Object.keys(rows[0] ?? {}).join(', ');
-  const json = JSON.stringify(rows).replaceAll(/"page":"(\d+)"/g, '"page":$1');
+  const json = JSON.stringify(rows).replaceAll(/("metadata":\{[^}]*"pageid":)"(\d+)"/g, '$1$2');
   const insert = `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`;
   await client.query(insert, [json]);
 }

@@ -13,6 +13,7 @@ import { printable, printableJson } from './keys/printable.ts';
 import { writePseudonyms } from './keys/pseudonyms.ts';
 import { revokeKey } from './keys/revoke.ts';
 import { rotateKey } from './keys/rotate.ts';
+import { NO_PAGEID } from './keys/shown-limits.ts';
 import { toTheMinute } from './keys/times.ts';
 
 const ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
@@ -69,7 +70,7 @@ program
   .addOption(names('--without-question <ref>', 'no responses to this question'))
   .addOption(names('--metadata <key>', 'this key of the metadata'))
   .addOption(without('--no-metadata', 'no metadata').conflicts('metadata'))
-  .addOption(without('--no-pageid', 'no page ids'))
+  .addOption(without('--no-pageid', NO_PAGEID))
   .option('--pseudonyms', "pseudonyms in place of the participants' ids")
   .addOption(
     new Option('--pseudonyms-of <id>', 'the same pseudonyms as another key of the account')

@@ -108,7 +108,7 @@ export const key = {
       without_questions && `without ${counted(without_questions, 'question', 'questions')}`,
       metadata &&
         (metadata.length === 0 ? 'no metadata' : `of the metadata only ${metadata.join(', ')}`),
-      pageid === false && 'no page IDs',
+      pageid === false && 'no "pageid" (the column and the metadata key)',
       pseudonyms && 'pseudonyms in place of participant IDs',
     ];
     return `This key sees ${limits.filter(Boolean).join('; ')}.`;

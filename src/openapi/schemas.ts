@@ -233,7 +233,11 @@ export const schemas = {
         questions: namesOf('Only responses to these questions.'),
         without_questions: count('Responses to this many questions are hidden.'),
         metadata: namesOf('Only these keys of the metadata.'),
-        pageid: { type: 'boolean', const: false, description: 'Page ids are hidden.' },
+        pageid: {
+          type: 'boolean',
+          const: false,
+          description: 'No "pageid" (the column and the metadata key).',
+        },
         pseudonyms: {
           type: 'string',
           pattern: '^[0-9a-f]{8}$',

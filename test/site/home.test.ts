@@ -126,7 +126,7 @@ test('with a limited key, the page says what it sees, and offers nothing else', 
   await enterKey(page, key);
   await page
     .getByText(
-      'This key sees only 1 survey; without 1 question; no metadata; no page IDs; pseudonyms in place of participant IDs.',
+      'This key sees only 1 survey; without 1 question; no metadata; no "pageid" (the column and the metadata key); pseudonyms in place of participant IDs.',
     )
     .waitFor();
   await page

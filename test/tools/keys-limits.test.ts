@@ -72,7 +72,7 @@ test('issue prints a limited key alone on stdout, and before it what it sees; it
     status: 0,
     stdout: expect.stringMatching(/^sresl_\w{49}\n$/),
     stderr:
-      'This key sees 2 of 3 surveys, 1 of 4 questions, 2 of 7 responses, of the metadata only "cluster", "wave", no page ids, ' +
+      'This key sees 2 of 3 surveys, 1 of 4 questions, 2 of 7 responses, of the metadata only "cluster", "wave", no "pageid" (the column and the metadata key), ' +
       "and pseudonyms in place of the participants' ids.\n",
   });
   expect(await limitsOf(stdout.trim())).toEqual({
@@ -98,6 +98,33 @@ test('issue prints a limited key alone on stdout, and before it what it sees; it
     metadata: [],
     pseudonyms: expect.stringMatching(/^[0-9a-f]{8}$/),
   });
+});
+
+test('issue --no-pageid warns of other metadata keys that the key sees and that hold a page id, at any depth', async () => {
+  const metadata = {
+    pageid: '77001',
+    page: 77001,
+    from: { pages: [{ id: '77001' }] },
+    by_page: { '77001': true },
+    url: 'https://example.org/77001/posts',
+    longer: '770012',
+    none: null,
+  };
+  await query(
+    keys.url,
+    `update responses set metadata = $1, pageid = '77001' where question_ref = 'name'`,
+    [metadata],
+  );
+  const warning = (names: string) =>
+    `Warning: metadata keys other than "pageid" hold a page id, which this key sees: ${names}. See --metadata and --no-metadata.\n`;
+
+  const { stderr } = await issue('--no-pageid');
+  expect(stderr).toContain(warning('"by_page", "from", "page", "url"'));
+  expect((await issue('--no-pageid', '--metadata', 'page', '--metadata', 'none')).stderr).toContain(
+    warning('"page"'),
+  );
+  for (const options of [['--no-metadata'], ['--without-question', 'name'], ['--metadata', 'none']])
+    expect((await issue('--no-pageid', ...options)).stderr).not.toContain('Warning');
 });
 
 test.each([

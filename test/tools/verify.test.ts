@@ -170,7 +170,9 @@ test('everything holds for a limited key, and the keys that are issued have its 
   const results = await verifyProxy({ key: limited });
   expect(results.filter(({ outcome }) => outcome !== 'holds')).toEqual([]);
   const { details } = results.find(({ name }) => name === ACCEPTED) ?? {};
-  expect(details).toMatch(/; sees 1 form, 1 metadata key, no page ids, pseudonyms [0-9a-f]{8}$/);
+  expect(details).toMatch(
+    /; sees 1 form, 1 metadata key, no "pageid" \(the column and the metadata key\), pseudonyms [0-9a-f]{8}$/,
+  );
   expect((await issued()).slice(before).map((one) => one.limits)).toEqual([shown, shown]);
 });
 

@@ -50,7 +50,7 @@ function* makeParticipant(random: Random, forms: Form[], flowid: number) {
   const metadata = makeMetadata(random, {
     startTime: start,
     seed,
-    page: pageid,
+    pageid,
     language: languages[language],
   });
 
@@ -90,7 +90,7 @@ function makeAnswer(random: Random, { answers }: Question, language: number) {
 /** Some participants have no metadata, some came without an ad, and some have no page. */
 function makeMetadata(
   random: Random,
-  { page, ...hidden }: { page: string | null; [name: string]: unknown },
+  { pageid, ...hidden }: { pageid: string | null; [name: string]: unknown },
 ) {
   if (random.chance(0.02)) return null;
   const platform = random.pick(platforms);
@@ -99,5 +99,5 @@ function makeMetadata(
     cluster: `cluster ${random.integer(1, 20)}`,
   };
 
-  return { ...hidden, platform, ...ad, ...(page !== null && { page }) };
+  return { ...hidden, platform, ...ad, ...(pageid !== null && { pageid }) };
 }

@@ -6,6 +6,7 @@ import { counted, UserError } from '../command.ts';
 import { withLockTimeout } from '../connection.ts';
 import { findMigrations } from '../migrations.ts';
 import { printable } from './printable.ts';
+import { NO_PAGEID } from './shown-limits.ts';
 
 /** The options of `keys -- issue` that limit what the key sees. */
 export interface LimitOptions {
@@ -98,6 +99,11 @@ export async function chooseLimits(
 
     const chosen = { ...limits, ...shared };
     for (const notice of describe(chosen, entries)) options.onNotice(notice);
+    const others = account && noPageid ? await otherPageIdKeys(client, account.id, chosen) : [];
+    if (others.length > 0)
+      options.onNotice(
+        `Warning: metadata keys other than "pageid" hold a page id, which this key sees: ${list(others)}. See --metadata and --no-metadata.`,
+      );
     return chosen;
   });
 }
@@ -130,6 +136,46 @@ async function entriesOf(client: Client, accountId: string): Promise<Entry[]> {
   );
 
   return rows;
+}
+
+/**
+ * The metadata keys that a key sees, other than `pageid`, whose value has a page id in it: as a
+ * value or a name at any depth, or as a word of a text, such as a part of a URL.
+ */
+async function otherPageIdKeys(
+  client: Client,
+  accountId: string,
+  { surveys, shortcodes, questions, without_questions: hidden, metadata }: KeyLimits,
+): Promise<string[]> {
+  const { rows } = await client.query<{ key: string }>(
+    `with page as materialized (
+       select distinct r.pageid, r.metadata->>'pageid' as same
+       from responses r join surveys s on s.id = r.surveyid
+       where s.userid = $1
+     ), seen as materialized (
+       select distinct r.metadata
+       from responses r join surveys s on s.id = r.surveyid
+       where s.userid = $1
+         and ($2::text[] is null or s.survey_name = any($2))
+         and ($3::text[] is null or s.shortcode = any($3))
+         and ($4::text[] is null or r.question_ref = any($4))
+         and ($5::text[] is null or r.question_ref <> all($5))
+     )
+     select distinct key
+     from seen,
+       jsonb_each(case jsonb_typeof(metadata) when 'object' then metadata end) member,
+       lateral (
+         select leaf #>> '{}' from jsonb_path_query(value, 'strict $.**') leaf
+         union all
+         select regexp_split_to_table(value::text, '[^[:alnum:]]+')
+       ) part (text)
+     where key <> 'pageid' and ($6::text[] is null or key = any($6)) and text <> ''
+       and text in (select pageid from page union all select same from page)
+     order by key`,
+    [accountId, surveys, shortcodes, questions, hidden, metadata],
+  );
+
+  return rows.map(({ key }) => key);
 }
 
 /** The most names of an account that an error lists. */
@@ -200,7 +246,7 @@ function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
     of(seen.length, answered.length, 'question'),
     of(sum(seen), sum(entries), 'response'),
     describeMetadata(metadata),
-    pageid === false ? 'no page ids' : 'page ids',
+    pageid === false ? NO_PAGEID : 'page ids',
   ];
 
   const ids =

@@ -20,6 +20,9 @@ export async function showLimits(stored: unknown): Promise<ShownLimits> {
   return limits ? ((await describeKeyLimits(limits)) as ShownLimits) : 'unknown';
 }
 
+/** What `pageid: false` promises. The page says it in the same words. */
+export const NO_PAGEID = 'no "pageid" (the column and the metadata key)';
+
 /** Limits in a few words, such as `3 surveys, no metadata`. */
 export function inShort(limits: ShownLimits): string {
   if (limits === null || limits === 'unknown') return limits ?? '-';
@@ -38,7 +41,7 @@ export function inShort(limits: ShownLimits): string {
     questions && counted(questions.length, 'question'),
     hidden !== undefined && `without ${counted(hidden, 'question')}`,
     metadata && (metadata.length > 0 ? counted(metadata.length, 'metadata key') : 'no metadata'),
-    pageid === false && 'no page ids',
+    pageid === false && NO_PAGEID,
     pseudonyms && `pseudonyms ${pseudonyms}`,
   ];
 
