@@ -107,12 +107,12 @@ export const examples = {
       {
         start: '2026-01-06T00:00:00.000Z',
         responses: 32,
-        digest: 'd771f3692f94dd4c55c71fa2efecb09b',
+        digest: 'af735c95714cf87ecf17558daaf3d3e8',
       },
       {
         start: '2026-01-07T00:00:00.000Z',
         responses: 36,
-        digest: '346b3225ef0e784490439459ed77e9fe',
+        digest: 'd458c1ad4c813549c39e1765187795b0',
       },
     ],
   },
