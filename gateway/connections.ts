@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { unescape } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig, DatabaseError } from 'pg';
 import { connectFailure, Failure } from './failure.ts';
@@ -33,8 +34,8 @@ class Session extends Client {
 }
 
 /**
- * Connections to one database, a limited number at a time, which give every request a clean
- * session.
+ * Connections to one database, a limited number at a time, whose sessions are reset between
+ * requests.
  */
 export class Connections {
   readonly place: Place;
@@ -53,7 +54,9 @@ export class Connections {
   constructor(url: string, most: number) {
     // never connected: it knows the meaning of the URL
     const parsed = new Session({ connectionString: url });
-    const { host, port, database, ssl, connectionParameters } = parsed;
+    const { host, port, ssl, connectionParameters } = parsed;
+    // as {@link loginOf} reads it: `pg` would leave %2F
+    const database = unescape(URL.parse(url)?.pathname.slice(1) ?? '') || parsed.database;
     this.place = { host, port, database };
     this.#config = {
       ...this.place,
@@ -69,7 +72,7 @@ export class Connections {
   }
 
   /**
-   * Runs `work` in a clean session, in its turn, which lasts until the response has ended: until
+   * Runs `work` in a session, in its turn, which lasts until the response has ended: until
    * then it takes memory. A session is used again only after success.
    *
    * @param signal aborted when the response has ended, or its client has disconnected
@@ -82,7 +85,7 @@ export class Connections {
   ): Promise<T> {
     const closed = Promise.withResolvers<void>();
     try {
-      await this.#takeTurn(signal, closed.promise);
+      await this.#takeTurn(signal, 1, closed.promise);
       const session = await this.#open(login);
       try {
         signal.throwIfAborted();
@@ -153,8 +156,10 @@ export class Connections {
   }
 
   /**
-   * Removes everything that a request left in the session (settings, temporary tables, locks), so
-   * that another can use it.
+   * Runs DISCARD ALL, so that another request can use the session: it resets settings, and removes
+   * temporary tables, locks, prepared statements and the like. The seed of `random()` remains, and
+   * so do the names of custom settings, without their values.
+   * https://www.postgresql.org/docs/current/sql-discard.html
    */
   async #reset(session: Session): Promise<void> {
     const isOld = Date.now() - session.created > LIFETIME_MS;

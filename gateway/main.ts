@@ -4,16 +4,16 @@ import { startGateway } from './server.ts';
 
 const HELP = `Usage: npm run gateway
 
-Serves one Postgres database as Neon's SQL over HTTP, for the Worker.
+Serves one Postgres database as Neon's SQL over HTTP.
 
 Environment variables:
-  GATEWAY_DATABASE     postgresql://host:port/database?sslmode=verify-full, without the user and password, which requests have
+  GATEWAY_DATABASE     postgresql://host:port/database?sslmode=verify-full, without user and password
   GATEWAY_TOKEN        "Authorization: Bearer <token>" of all requests: 32 or more random characters ("openssl rand -hex 32")
-  GATEWAY_LISTEN       address:port (default: 127.0.0.1:4444). HTTP without TLS: that is for a reverse proxy or a tunnel
+  GATEWAY_LISTEN       address:port of HTTP without TLS (default: 127.0.0.1:4444)
   GATEWAY_WITHOUT_TLS  "yes" allows an address other than loopback
   GATEWAY_CONNECTIONS  the most connections to Postgres (default: 20)
 
-On SIGTERM or Ctrl-C, running requests are completed; on a second one, they are not.
+On SIGTERM or Ctrl-C, running requests are completed; on a second, they are not.
 `;
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?|\/.*)$/;

@@ -32,11 +32,10 @@ export interface Limits {
   /** A longer response fails with 507. One row can be longer, as with Neon. */
   readonly maxResponseBytes: number;
   /**
-   * How many large requests, and large responses, can be in memory. The rest of one is not read
-   * until its turn comes.
+   * Bytes that large requests and large responses may take. The rest of one is not read until there
+   * is room for it.
    */
-  readonly largeRequests: TakeTurn;
-  readonly largeResponses: TakeTurn;
+  readonly memory: TakeTurn;
   /** Aborted when the response has ended, or its client has disconnected. */
   readonly signal: AbortSignal;
 }
@@ -98,37 +97,42 @@ export function loginOf(headers: IncomingHttpHeaders, place: Place): Login {
 /** As Neon. */
 export const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A larger request takes one of the turns for large ones. */
+/** A larger request takes its length of the shared memory, and as much for what is made of it. */
 const SMALL_BYTES = 64 * 1024;
 
 /** Reads the body of a request. @throws Failure 413 as soon as it is known to be too large */
 export async function readBody(
   request: IncomingMessage,
-  { largeRequests, signal }: Limits,
-): Promise<string> {
+  { memory, signal }: Limits,
+): Promise<Buffer> {
   const tooLarge = () => new Failure(413, `request is too large (max is ${MAX_BYTES} bytes)`);
-  if (Number(request.headers['content-length']) > MAX_BYTES) throw tooLarge();
+  const length = Number(request.headers['content-length'] ?? MAX_BYTES);
+  if (length > MAX_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
   // The request is not destroyed with the iterator: its response is still to be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    if (size <= SMALL_BYTES && size + chunk.length > SMALL_BYTES) await largeRequests(signal);
+    if (size <= SMALL_BYTES && size + chunk.length > SMALL_BYTES) await memory(signal, 2 * length);
     size += chunk.length;
     if (size > MAX_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
 
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** As in Postgres's protocol. */
 const MAX_PARAMS = 65_535;
 
+/** The most commas, and brackets in each other, of a request: what is made of a value takes memory. */
+const MAX_VALUES = 200_000;
+const MAX_DEPTH = 12;
+
 /**
  * Reads `{"query":"…","params":[…]}`, or `{"queries":[…]}` and the headers for a transaction.
  * @throws Failure 400 for anything else
  */
-export function batchOf(headers: IncomingHttpHeaders, body: string) {
+export function batchOf(headers: IncomingHttpHeaders, body: Buffer) {
   const has = (name: string) => headers[name] === 'true';
   const level = String(headers['neon-batch-isolation-level'] ?? '');
   if (!/^(?:|ReadUncommitted|ReadCommitted|RepeatableRead|Serializable)$/.test(level))
@@ -149,7 +153,8 @@ export function batchOf(headers: IncomingHttpHeaders, body: string) {
       throw unreadable('"query" must be a text, without NUL and half pairs');
     if (!Array.isArray(params) || params.length > MAX_PARAMS)
       throw unreadable(`"params" must be an array of at most ${MAX_PARAMS} parameters`);
-    if (params.some((param) => typeof param === 'string' && !isText(param)))
+    const values = params.flat(MAX_DEPTH); // the items of a list become one text
+    if (values.some((value) => typeof value === 'string' && !isText(value)))
       throw unreadable('"params" must not have a NUL or half of a surrogate pair');
     return { query, params };
   });
@@ -160,17 +165,36 @@ export function batchOf(headers: IncomingHttpHeaders, body: string) {
   };
 }
 
-function parsed(body: string): Record<string, unknown> {
+function parsed(body: Buffer): Record<string, unknown> {
+  checkShape(body);
   try {
-    return Object(JSON.parse(body)) as Record<string, unknown>;
+    return Object(JSON.parse(body.toString())) as Record<string, unknown>;
   } catch {
     throw unreadable('it is not JSON');
   }
 }
 
+/** @throws Failure 400 for JSON that would become much more than its text */
+function checkShape(json: Buffer): void {
+  let [values, depth, isInText] = [0, 0, false];
+
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i] ?? 0;
+    const kind = byte | 0x20; // alike for [ and {, and for ] and }
+    if (byte === 0x5c) i++; // a backslash
+    else if (byte === 0x22) isInText = !isInText;
+    else if (isInText) continue;
+    else if (kind === 0x7d) depth--;
+    else if (kind === 0x7b) depth++;
+    else if (byte === 0x2c) values++; // a comma
+
+    if (values > MAX_VALUES || depth > MAX_DEPTH)
+      throw unreadable('it has too many values, or too deep');
+  }
+}
+
 /** UTF-8 has no half of a surrogate pair, and a NUL ends a text in Postgres's protocol. */
-const isText = (value: unknown) =>
-  typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+const isText = (text: string) => text.isWellFormed() && !text.includes('\0');
 
 const unreadable = (reason: string) =>
   new Failure(400, `could not parse the HTTP request body: ${reason}`);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Client, type FieldDef, Query, type QueryArrayResult } from 'pg';
 import { Failure } from './failure.ts';
-import type { Batch, Limits, Statement } from './request.ts';
+import { type Batch, type Limits, MAX_BYTES, type Statement } from './request.ts';
 
 /**
  * Rows are encoded when their JSON is about this long together: one by one takes twice the time.
@@ -9,7 +9,7 @@ import type { Batch, Limits, Statement } from './request.ts';
 const CHUNK_LENGTH = 64 * 1024;
 
 /**
- * A larger response takes one of the turns for large ones. The pages that the service asks for are
+ * A larger response takes as much of the shared memory as the largest. The pages that the service asks for are
  * smaller.
  */
 const SMALL_BYTES = 8 * 1024 * 1024;
@@ -78,7 +78,7 @@ async function run(
   body: Body,
   limits: Limits,
 ): Promise<void> {
-  const { maxResponseBytes, largeResponses, signal } = limits;
+  const { maxResponseBytes, memory, signal } = limits;
   const { query: text, params: values } = statement;
   const config = { text, values, types, rowMode: 'array', queryMode: 'extended' } as const;
   const query = new Query<(string | null)[]>(config);
@@ -100,7 +100,7 @@ async function run(
     sinceRow += bytes;
     if (wasSmall && body.received > SMALL_BYTES) {
       socket.pause();
-      largeResponses(signal).then(() => socket.resume(), refuse);
+      memory(signal, MAX_BYTES).then(() => socket.resume(), refuse);
     }
 
     if (sinceRow > MAX_ROW_BYTES) refuseSize();

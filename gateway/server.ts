@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, Server } from 'node:net';
+import { type AddressInfo, Server, type Socket } from 'node:net';
 import { DatabaseError } from 'pg';
 import { Connections } from './connections.ts';
 import { Failure, failureOf } from './failure.ts';
@@ -54,8 +54,8 @@ export interface LogLine {
   error?: string;
 }
 
-/** Large requests, and large responses, that are in memory at a time. */
-const LARGE_AT_A_TIME = 4;
+/** Bytes that large requests and responses take at a time: four of the largest responses. */
+const MEMORY = 4 * MAX_BYTES;
 /**
  * In milliseconds. Idle connections last longer than reverse proxies use them, so that none is
  * closed while a request is on its way.
@@ -67,7 +67,8 @@ const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTime
  */
 const STALLED_MS = 4_000;
 const SLOWEST_BYTES_PER_MS = 256;
-const MOST_SOCKETS = 1_000;
+/** Connections on which no request had the token. A further one ends the oldest. */
+const MOST_STRANGERS = 1_000;
 /** How long the result of a health check is used again. */
 const HEALTH_MS = 1_000;
 
@@ -91,14 +92,57 @@ const HEALTH_MS = 1_000;
  *   Postgres, a wrong password or a lost connection (these two with an empty code), and requests that
  *   are not understood. 413 and 507: the request, or the response, is too large. 500: Postgres cannot
  *   be reached or cannot serve now. 503: no connection became free in time.
- * - A statement is cancelled when its client disconnects. Each request has a clean session. Unlike
- *   Neon's proxy, it requires a token (401) and a connection string that names the host, port and
- *   database of `database`. There is no CORS, since a token does not belong in a browser. `GET
- *   /healthz` is 200 when Postgres can be reached, otherwise 503.
+ * - A statement is cancelled when its client disconnects. Sessions are reset (`DISCARD ALL`) between
+ *   requests. Unlike Neon's proxy, it requires a token (401) and a connection string that names the
+ *   host, port and database of `database`. There is no CORS, since a token does not belong in a
+ *   browser. `GET /healthz` is 200 when Postgres can be reached, otherwise 503.
  */
-export async function startGateway({ host = '127.0.0.1', port = 0, ...options }: GatewayOptions) {
+export async function startGateway({
+  host = '127.0.0.1',
+  port = 0,
+  maxResponseBytes = MAX_BYTES,
+  ...options
+}: GatewayOptions) {
   const connections = new Connections(options.database, options.connections ?? 20);
-  const respond = createResponder(connections, options);
+  const memory = turns(MEMORY, `${MEMORY} bytes for large requests and responses`);
+  const strangers = new Set<Socket>();
+  let health: Promise<boolean> | undefined;
+
+  function isHealthy(): Promise<boolean> {
+    const forget = () => (health = undefined);
+    return (health ??= connections
+      .isReachable()
+      .finally(() => setTimeout(forget, HEALTH_MS).unref()));
+  }
+
+  /** Responds to a request, and adds its user to the line. @throws Failure or DatabaseError */
+  async function respond(
+    request: IncomingMessage,
+    line: LogLine,
+    signal: AbortSignal,
+  ): Promise<Body> {
+    const { headers, method, url } = request;
+    if (url === '/healthz' && (method === 'GET' || method === 'HEAD')) {
+      if (!(await isHealthy())) throw new Failure(503, 'Postgres cannot be reached');
+      return new Body().write('{"status":"ok"}');
+    }
+
+    if (!hasToken(headers, options.token))
+      throw new Failure(401, 'expected the token, as Authorization: Bearer');
+    strangers.delete(request.socket);
+    if (url !== '/sql' || method !== 'POST')
+      throw new Failure(400, 'expected POST /sql or GET /healthz');
+
+    const login = loginOf(headers, connections.place);
+    line.user = login.user;
+
+    const limits = { maxResponseBytes, memory, signal };
+
+    // no body is read before Postgres has checked the password
+    return connections.run(login, signal, async (client) =>
+      responseTo(batchOf(headers, await readBody(request, limits)), client, limits),
+    );
+  }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const begun = performance.now();
@@ -117,7 +161,8 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
       line.status = failure.status;
       if (failure.fields.code) line.code = failure.fields.code;
       if (!(failure.fields instanceof DatabaseError)) line.error = failure.message;
-      if (failure.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+      if (failure.status === 401)
+        response.setHeader('WWW-Authenticate', 'Bearer').shouldKeepAlive = false;
       // what has not been read: otherwise the next request on this connection would wait for it
       request.resume();
       return new Body().write(failure.json);
@@ -135,7 +180,10 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
   }
 
   const server = createServer({ ...TIMEOUTS, connectionsCheckingInterval: 5_000 }, handle);
-  server.maxConnections = MOST_SOCKETS;
+  server.on('connection', (socket: Socket) => {
+    const [oldest] = strangers.add(socket.on('close', () => strangers.delete(socket)));
+    if (strangers.size > MOST_STRANGERS) oldest?.destroy();
+  });
   server.listen(port, host);
   await once(server, 'listening');
 
@@ -158,53 +206,6 @@ export async function startGateway({ host = '127.0.0.1', port = 0, ...options }:
       await once(server, 'close');
       connections.close();
     },
-  };
-}
-
-/** Responds to a request, and adds its user to the line. @throws Failure or DatabaseError */
-type Responder = (request: IncomingMessage, line: LogLine, signal: AbortSignal) => Promise<Body>;
-
-function createResponder(
-  connections: Connections,
-  options: Pick<GatewayOptions, 'token' | 'maxResponseBytes'>,
-): Responder {
-  const largeRequests = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large requests`);
-  const largeResponses = turns(LARGE_AT_A_TIME, `all ${LARGE_AT_A_TIME} turns for large responses`);
-  let health: Promise<boolean> | undefined;
-
-  function isHealthy(): Promise<boolean> {
-    const forget = () => {
-      health = undefined;
-    };
-
-    health ??= connections.isReachable().finally(() => void setTimeout(forget, HEALTH_MS).unref());
-    return health;
-  }
-
-  return async (request, line, signal) => {
-    const { headers, method, url } = request;
-    if (url === '/healthz' && (method === 'GET' || method === 'HEAD')) {
-      if (!(await isHealthy())) throw new Failure(503, 'Postgres cannot be reached');
-      return new Body().write('{"status":"ok"}');
-    }
-
-    if (!hasToken(headers, options.token))
-      throw new Failure(401, 'expected the token, as Authorization: Bearer');
-    if (url !== '/sql' || method !== 'POST')
-      throw new Failure(400, 'expected POST /sql or GET /healthz');
-
-    const login = loginOf(headers, connections.place);
-    line.user = login.user;
-
-    const limits = {
-      maxResponseBytes: options.maxResponseBytes ?? MAX_BYTES,
-      largeRequests,
-      largeResponses,
-      signal,
-    };
-
-    const batch = batchOf(headers, await readBody(request, limits));
-    return connections.run(login, signal, (client) => responseTo(batch, client, limits));
   };
 }
 

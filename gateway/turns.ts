@@ -5,12 +5,12 @@ import { Failure } from './failure.ts';
 const WAIT_MS = 10_000;
 
 /**
- * Takes a turn, which lasts until the signal is aborted and `until` is resolved.
+ * Takes `size` turns, which last until the signal is aborted and `until` is resolved.
  *
  * @throws Failure 503 when none has come within 10 s, and the signal's reason when it is aborted
  * before
  */
-export type TakeTurn = (signal: AbortSignal, until?: Promise<void>) => Promise<void>;
+export type TakeTurn = (signal: AbortSignal, size: number, until?: Promise<void>) => Promise<void>;
 
 /**
  * A semaphore: `count` turns at a time, in the order in which they were asked for. @param what they
@@ -18,40 +18,35 @@ export type TakeTurn = (signal: AbortSignal, until?: Promise<void>) => Promise<v
  */
 export function turns(count: number, what: string): TakeTurn {
   let free = count;
-  const waiting = new Set<() => void>();
+  const waiting = new Map<() => void, number>();
 
-  function end(): void {
-    const [next] = waiting;
-    if (next) {
+  function end(ended: number): void {
+    free += ended;
+    for (const [next, size] of waiting) {
+      if (size > free) return;
+      free -= size;
       waiting.delete(next);
       next();
-    } else {
-      free++;
     }
   }
 
-  async function wait(signal: AbortSignal): Promise<void> {
+  return async (signal, size, until) => {
+    signal.throwIfAborted();
+    const ended = Promise.all([once(signal, 'abort'), until]);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    waiting.add(resolve);
+    waiting.set(resolve, size);
 
     AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]).addEventListener('abort', () => {
       waiting.delete(resolve);
+      end(0); // a smaller one may fit
       const message = `${what} are in use, and none became free within ${WAIT_MS / 1000} s`;
       // without effect if its turn has come
       reject(signal.aborted ? signal.reason : new Failure(503, message));
     });
 
+    end(0);
     await promise;
-  }
-
-  return async (signal, until) => {
-    signal.throwIfAborted();
-    const ended = Promise.all([once(signal, 'abort'), until]);
-
-    if (free > 0) free--;
-    else await wait(signal);
-
-    void ended.then(end);
+    void ended.then(() => end(size));
     signal.throwIfAborted();
   };
 }

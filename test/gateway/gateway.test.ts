@@ -59,6 +59,71 @@ describe('the gateway', async () => {
     },
   );
 
+  test('closes connections without the token, which take no room of those with it', async () => {
+    const other = await startOther({});
+    const { hostname, port } = new URL(other.url);
+    expect(await other.rowsOf('select 1')).toEqual([['1']]); // fetch keeps this connection
+    const strangers = Array.from({ length: 1_001 }, () =>
+      connect(Number(port), hostname).on('error', () => {}),
+    );
+    onTestFinished(() => strangers.forEach((socket) => socket.destroy()));
+    await Promise.all(strangers.map((socket) => once(socket, 'connect')));
+    const rows = Array.from({ length: 2 * CONNECTIONS }, () => other.rowsOf('select 2'));
+    expect(new Set((await Promise.all(rows)).flat(2))).toEqual(new Set(['2']));
+    const { headers } = await other.post({ query: 'select 1' }, { Authorization: '' });
+    expect(headers.get('Connection')).toBe('close');
+  });
+
+  test('reads no body before Postgres has checked the password', async () => {
+    const wrong = gateway.as({ password: 'wrong' });
+    expect(await gateway.failure('this is not JSON', wrong)).toMatchObject({
+      message: expect.stringContaining('password authentication failed'),
+    });
+  });
+
+  test.each([
+    ['statements', `{"queries":[${'{"query":""},'.repeat(300_000)}{"query":""}]}`],
+    ['parameters', `{"query":"","params":[${'0,'.repeat(300_000)}0]}`],
+    ['lists', `{"query":"","params":${'['.repeat(300_000)}`],
+  ])('refuses to build too many %s from a request', async (_, body) => {
+    expect(await gateway.failure(body)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/it has too many values, or too deep$/),
+    });
+  });
+
+  test('holds a limited number of bytes of large requests', async () => {
+    const headers = { ...gateway.as({}), Authorization: `Bearer ${TOKEN}` };
+    const large = Array.from({ length: 2 }, () => {
+      const unfinished = request(gateway.url, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Length': 64 * MIB },
+      });
+      unfinished.on('error', () => {}).write(Buffer.alloc(MIB));
+      return unfinished;
+    });
+    onTestFinished(() => large.forEach((unfinished) => unfinished.destroy()));
+    await sleep(1_000);
+    expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
+    const body = { query: 'select 1', params: ['x'.repeat(MIB)] };
+    expect(await gateway.failure(body)).toMatchObject({
+      status: 503,
+      message: expect.stringMatching(/ bytes for large requests and responses are in use/),
+    });
+  });
+
+  test('serves a database whose name a URL must encode', async () => {
+    await gateway.directly('create database "a/b %2F ü"');
+    const url = new URL(databaseUrl);
+    url.pathname = '/a%2Fb%20%252F%20%C3%BC';
+    const other = await startTestGateway(url.href);
+    onTestFinished(() => other.close());
+    for (const database of [url.pathname, '/a%2fb %252F ü'])
+      expect(await other.rowsOf('select current_database()', [], other.as({ database }))).toEqual([
+        ['a/b %2F ü'],
+      ]);
+  });
+
   test.each(['/', '/sql/', '/sql?a=b'])('serves /sql only, not %s', async (path) => {
     const init = {
       method: 'POST',

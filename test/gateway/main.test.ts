@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { startDatabase, untilBlocked } from '../support/database.ts';
+import { startProgram } from '../support/programs.ts';
 import { startTool } from '../support/run-tool.ts';
 import { SqlEndpoint, TOKEN } from '../support/sql-endpoint.ts';
 import { withConnection } from '../../tools/connection.ts';
@@ -36,6 +37,22 @@ test.each<[Record<string, string>, RegExp]>([
     .outcome;
   expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
   expect(stderr).not.toContain('secret');
+});
+
+test('a gateway that npm has started ends with it', async () => {
+  const env = {
+    ...VALID,
+    GATEWAY_LISTEN: '127.0.0.1:0',
+    GATEWAY_DATABASE: 'postgresql://localhost/survey',
+  };
+  const npm = startProgram(['npm', 'run', '--silent', 'gateway'], { env });
+  const [line] = (await once(npm.child.stderr, 'data')) as [Buffer];
+  const [endpoint = ''] = /http:\S+/.exec(String(line)) ?? [];
+  npm.child.kill('SIGTERM');
+  await expect
+    .poll(() => fetch(endpoint).catch((error: Error) => error.message))
+    .toBe('fetch failed');
+  await npm.outcome;
 });
 
 test('npm run gateway completes running requests on SIGTERM, and accepts no more', async () => {

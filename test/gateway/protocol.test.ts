@@ -222,6 +222,7 @@ describe('status 400, after which the next request is served, is the response to
     'null',
     '{"query":1}',
     '{"query":"select $1","params":["\\ud800"]}',
+    '{"query":"select $1","params":[["a",["\\ud800"]]]}',
   ])('the body %s', async (body) => {
     const message = expect.stringMatching(/^could not parse the HTTP request body: ./);
     expect(await endpoint.failure(body)).toMatchObject({
