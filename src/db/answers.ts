@@ -1,4 +1,5 @@
 import type { Selection } from '../responses/selection.ts';
+import { withoutFormulas } from './formulas.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import {
   type ColumnsBy,
@@ -26,6 +27,8 @@ export interface AnswersOptions extends LeftOutOptions {
   /** How many values are listed for a question. */
   readonly top: number;
   readonly format: 'json' | 'csv';
+  /** Puts an apostrophe wherever a spreadsheet could run a value of a CSV file as a formula. */
+  readonly safe?: boolean | undefined;
 }
 
 const nothing = raw('');
@@ -53,7 +56,7 @@ const fits = sql`(select count(*) from question) <= ${raw(String(MAX_QUESTIONS))
  * cells, of the responses without their metadata.
  */
 export function answersQuery(selection: Selection, options: AnswersOptions): Query {
-  const { value = 'response', repeats, columns, column: names, top, format } = options;
+  const { value = 'response', repeats, columns, column: names, top, format, safe } = options;
   const responses = relationOf(selection);
   const leaving = leftOut(selection, options);
   const all = responses.all(filterConditions(selection));
@@ -104,13 +107,13 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
         select * from asked where ordinal = question_number
       ) question using (ordinal)
     )
-    ${format === 'csv' ? csv : json(leaving.count)}`;
+    ${format === 'csv' ? csv(safe) : json(leaving.count)}`;
 
   return { text, width: format === 'csv' ? ANSWER_COLUMNS.length : 3 };
 }
 
-const csv = sql`
-    select column_name, shortcode, question_ref, value, records
+const csv = (safe?: boolean) => sql`
+    select column_name, shortcode, question_ref, ${withoutFormulas(sql`value`, safe)}, records
     from asked_value
     where coalesce(records, 0) > 0 and ${fits}
     order by ordinal, rank`;

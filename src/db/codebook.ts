@@ -1,5 +1,6 @@
 import type { Selection } from '../responses/selection.ts';
 import { choicesJson } from './choices.ts';
+import { withoutFormulas } from './formulas.ts';
 import { type ColumnsBy, FORM_POSITION, columnNames } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, isoTimestamp, sql } from './sql.ts';
@@ -32,8 +33,11 @@ export const CODEBOOK_COLUMNS = [
  * longer. The text is that of the latest response, which the primary key finds.
  *
  * @param by how a wide file names its columns
+ * @param safe puts an apostrophe wherever a spreadsheet could run a text as a formula
  */
-export function codebookQuery(selection: Selection, by?: ColumnsBy): Query {
+export function codebookQuery(selection: Selection, by?: ColumnsBy, safe = false): Query {
+  const questionText = withoutFormulas(sql`question_text`, safe);
+  const choices = withoutFormulas(sql`${choicesJson(sql`question_text`)}::text`, safe);
   const responses = relationOf(selection);
   const filters = filterConditions(selection);
   const ofForm = responses.to(sql`form.id`, filters);
@@ -62,8 +66,8 @@ export function codebookQuery(selection: Selection, by?: ColumnsBy): Query {
       where answered.last = question.last
       order by question_number, userid desc
     )
-    select column_name, shortcode, question_ref, idx, question_text, responses, participants,
-      ${isoTimestamp('first')}, ${isoTimestamp('last')}, ${choicesJson(sql`question_text`)}
+    select column_name, shortcode, question_ref, idx, ${questionText}, responses, participants,
+      ${isoTimestamp('first')}, ${isoTimestamp('last')}, ${choices}
     from described, lateral (
       select question_text
       from form_position form, lateral (select surveyid, question_text from ${ofQuestion}) response

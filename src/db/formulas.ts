@@ -24,6 +24,6 @@ const INVISIBLE =
  */
 const CELL_STARTS = `^(?=[\\t\\r\\n]|[${INVISIBLE}]*[${FORMULA}])|(?<=[;\\t\\r\\n])(?=["${INVISIBLE}]*[${FORMULA}])`;
 
-/** SQL for a text with an apostrophe wherever a spreadsheet could run it as a formula. */
-export const withoutFormulas = (text: Sql): Sql =>
-  sql`regexp_replace(${text}, ${CELL_STARTS}, '''', 'g')`;
+/** SQL for a text, if `safe` with an apostrophe wherever a spreadsheet could run it as a formula. */
+export const withoutFormulas = (text: Sql, safe: boolean | undefined): Sql =>
+  safe ? sql`regexp_replace(${text}, ${CELL_STARTS}, '''', 'g')` : text;

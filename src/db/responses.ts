@@ -87,9 +87,7 @@ export const answerCtes = ({ unlabelled }: ComputedColumn, rows: Sql): Sql[] =>
 /** SQL for columns of the rows `r`. */
 function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sql {
   const read = columns.map(computed);
-  const texts = read.map(({ sql: text, isTyped }) =>
-    safe && isTyped ? withoutFormulas(text) : text,
-  );
+  const texts = read.map(({ sql: text, isTyped }) => withoutFormulas(text, safe && isTyped));
   // as text, since the last row has a text there
   const list = join([sql`(${texts[0] ?? sql`null`})::text`, ...texts.slice(1)]);
   if (!read.some(({ unlabelled }) => unlabelled)) return sql`select ${list} from (${rows}) r`;

@@ -12,6 +12,7 @@ import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { tableResponse } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
+import type { Selection } from '../responses/selection.ts';
 
 const csv = csvEncoder({ columns: ANSWER_COLUMNS.length, keyColumns: [0] });
 const json = objectEncoder({
@@ -20,7 +21,7 @@ const json = objectEncoder({
 });
 
 /** What `column` must be, for an error. */
-const COLUMN_NAME = 'the name of a question’s column in the wide file of this selection';
+const COLUMN_NAME = 'the name of a question’s column in the wide file of this survey';
 
 /** GET /responses/answers: what participants answered, as JSON or CSV. */
 export const answers = endpoint({
@@ -30,7 +31,7 @@ export const answers = endpoint({
   summary: 'What participants answered',
   description:
     'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others.',
-  query: [...SELECTION, 'value', ...LEFT_OUT, 'columns', 'top', 'column', 'format'],
+  query: [...SELECTION, 'value', ...LEFT_OUT, 'columns', 'top', 'column', 'format', 'safe'],
   responses: {
     200: tableResponse('The numbers', 'Answers', examples.answers, examples.answersCsv),
   },
@@ -39,13 +40,15 @@ export const answers = endpoint({
     const { db, stats } = c.var;
     const selection = await selectResponses(c, query);
     const isCsv = query.format === 'csv';
-    const findColumns = async () =>
-      (await wideQuestions(db, selection, query.columns)).map(({ column }) => column);
+    const columnsOf = async (some: Selection) =>
+      (await wideQuestions(db, some, query.columns)).map(({ column }) => column);
 
-    if (query.column) {
-      const columns = await findColumns();
-      if (columns.length === 0) await requireResponses(c, query);
-      if (!query.column.every((name) => columns.includes(name)))
+    const { survey, missing, column = [] } = query;
+    const columns = query.column ? await columnsOf(selection) : [];
+    const lacking = column.filter((name) => !columns.includes(name));
+    if (lacking.length > 0) {
+      const all = await columnsOf(await selectResponses(c, { survey, missing }));
+      if (all.length > 0 && !lacking.every((name) => all.includes(name)))
         throw badParameter('column', COLUMN_NAME);
     }
 
@@ -57,7 +60,7 @@ export const answers = endpoint({
 
     const [records = '0'] = page.lastKey;
     if (records === '0') await requireResponses(c, query);
-    if (page.rowCount === 0) await findColumns(); // fails if there are too many
+    if (page.rowCount === 0) await columnsOf(selection); // fails if there are too many
 
     return isCsv
       ? sendBody(c, bodyOf(page, { start: csvHeader(ANSWER_COLUMNS) }), attachment('answers', CSV))

@@ -28,7 +28,7 @@ export const questions = endpoint({
   summary: 'The codebook',
   description:
     'Returns the questions that have responses, with their texts and numbers of responses, in the order of the columns of a wide file.',
-  query: [...SELECTION, 'columns', 'format'],
+  query: [...SELECTION, 'columns', 'format', 'safe'],
   responses: {
     200: tableResponse('The questions', 'Questions', examples.codebook, examples.codebookCsv),
   },
@@ -39,7 +39,7 @@ export const questions = endpoint({
     const selection = await selectResponses(c, query);
 
     const reading = db.page(
-      codebookQuery(selection, query.columns),
+      codebookQuery(selection, query.columns, isCsv && query.safe),
       QUESTIONS_OPTIONS,
       isCsv ? csv : json,
     );

@@ -100,7 +100,7 @@ test.each<Refusal>([
   [
     '/answers',
     { column: ['form0.question', 'x'] },
-    'column must be the name of a question’s column in the wide file of this selection.',
+    'column must be the name of a question’s column in the wide file of this survey.',
   ],
   ['/csv', { missing: '200' }, 'missing must be 500 or 404.'],
   ['/questions', { format: 'xlsx' }, 'format must be json or csv.'],

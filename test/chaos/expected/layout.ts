@@ -125,7 +125,12 @@ function surveyLayouts(
   if (path === '/responses/summary')
     return selections.map((rows) => whole(summaryJson(rows, survey, parameters)));
   if (path === '/responses/answers')
-    return selections.map((rows) => answersLayout(rows, shortcodes, parameters));
+    return selections.flatMap((rows) =>
+      states.map((data) => {
+        const all = select({ survey: parameters.survey }, survey, data);
+        return answersLayout(rows, shortcodes, parameters, all);
+      }),
+    );
   if (path !== '/responses/questions') return fileLayouts(request, selections, shortcodes);
   return selections.map((rows) => {
     const questions = questionsOf(rows, shortcodes);
@@ -133,7 +138,7 @@ function surveyLayouts(
     return whole(
       isCsv
         ? naiveCsv(codebookTable(questions, shortcodes, parameters))
-        : codebookJson(questions, shortcodes, parameters),
+        : codebookJson(questions, shortcodes, { ...parameters, safe: undefined }),
     );
   });
 }
@@ -142,6 +147,7 @@ function answersLayout(
   rows: readonly Response[],
   shortcodes: Shortcodes,
   parameters: Parameters,
+  ofSurvey: readonly Response[],
 ): Layout {
   const all = questionsOf(rows, shortcodes);
   const columns = wideColumns(rows, shortcodes, parameters);
@@ -157,11 +163,11 @@ function answersLayout(
     wideRecords(some, columns, shortcodes, parameters),
   );
   const { column: chosen = questions.map(({ column }) => column) } = parameters;
-  if (!chosen.every((name) => questions.some(({ column }) => column === name))) {
+  const ofAll = columnNames(questionsOf(ofSurvey, shortcodes), shortcodes, parameters.columns);
+  const known = new Set([...names.values(), ...ofAll.values()]);
+  if (ofSurvey.length > 0 && !chosen.every((name) => known.has(name))) {
     return whole(
-      errorBody(
-        'column must be the name of a question’s column in the wide file of this selection.',
-      ),
+      errorBody('column must be the name of a question’s column in the wide file of this survey.'),
       400,
     );
   }
@@ -171,7 +177,7 @@ function answersLayout(
   const leftOut = participants.filter((some) => isLeftOut(some, shortcodes, parameters)).length;
   return whole(
     parameters.format === 'csv'
-      ? naiveCsv(answersTable(counted))
+      ? naiveCsv(answersTable(counted, parameters))
       : answersJson(counted, records.length, leftOut),
   );
 }

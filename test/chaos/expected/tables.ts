@@ -107,9 +107,10 @@ const CODEBOOK = [
 export function codebookTable(
   questions: readonly Question<Response>[],
   shortcodes: Shortcodes,
-  { columns }: Parameters,
+  { columns, safe }: Parameters,
 ): Cells[] {
   const names = columnNames(questions, shortcodes, columns);
+  const typed = (text: string | null) => (safe ? guarded(text) : text);
   const records = questions.map((question): Cells => {
     const { shortcode, question: ref, group } = question;
     const [first, last] = [group[0] as Response, group.at(-1) as Response];
@@ -119,12 +120,12 @@ export function codebookTable(
       shortcode,
       ref,
       String(smallestIndex(question)),
-      last.question_text,
+      typed(last.question_text),
       String(group.length),
       participantsOf(group),
       first.timestamp,
       last.timestamp,
-      choices && JSON.stringify(choices),
+      choices && typed(JSON.stringify(choices)),
     ];
   });
   return [CODEBOOK, ...records];
@@ -180,9 +181,15 @@ export function countAnswers(
 const cut = (value: string) =>
   Array.from(value).length > 1000 ? `${Array.from(value).slice(0, 1000).join('')}…` : value;
 
-export function answersTable(counted: readonly CountedAnswers[]): Cells[] {
+export function answersTable(counted: readonly CountedAnswers[], { safe }: Parameters): Cells[] {
   const records = counted.flatMap(({ column, shortcode, question, values, other }): Cells[] => [
-    ...values.map(([value, n]) => [column, shortcode, question, value, String(n)]),
+    ...values.map(([value, n]) => [
+      column,
+      shortcode,
+      question,
+      safe ? guarded(value) : value,
+      String(n),
+    ]),
     ...(other > 0 ? [[column, shortcode, question, null, String(other)]] : []),
   ]);
   return [['column', 'shortcode', 'question_ref', 'value', 'records'], ...records];

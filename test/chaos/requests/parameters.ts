@@ -84,9 +84,9 @@ export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   '/responses/ndjson': ['after', 'omit', 'count'],
   '/responses/xlsx': ['metadata', 'arm', 'omit', 'count', 'codebook'],
   '/responses/xlsx wide': [...WIDE, 'codebook', 'numbers'],
-  '/responses/questions': ['format', 'columns'],
+  '/responses/questions': ['format', 'columns', 'safe'],
   '/responses/summary': ['timezone', ...LEAVING_OUT],
-  '/responses/answers': [...LEAVING_OUT, 'value', 'columns', 'top', 'column', 'format'],
+  '/responses/answers': [...LEAVING_OUT, 'value', 'columns', 'top', 'column', 'format', 'safe'],
   '/responses/digests': ['interval'],
 };
 
