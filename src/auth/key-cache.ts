@@ -105,7 +105,7 @@ export class KeyCache {
     const last = this.#checks.get(hash);
     if (last && last !== before) return keyOf(last); // the result arrived meanwhile
 
-    const lookup = running ?? this.#shareLookup(hash, request, entry);
+    const lookup = running ?? this.#lookUp(hash, request, entry);
     return keyOf(await withTimeout(lookup, LOOKUP_TIMEOUT_MS, lookupTimeout));
   }
 
@@ -131,35 +131,32 @@ export class KeyCache {
     return isValid(check) ? check : undefined;
   }
 
-  /**
-   * Joins the running lookup of a key, or begins one. A lookup begins only after the address of its
-   * request was counted, so that it cannot fail for what concerns one address.
-   *
-   * @throws ApiError 429
-   */
-  async #shareLookup(hash: string, request: KeyRequest, entry: EntryState): Promise<Check> {
-    if (entry !== 'valid' && !resultIn(this.#lookups, hash)) await this.#count(hash, request);
-
-    return resultIn(this.#lookups, hash) ?? this.#lookUp(hash, request, entry);
-  }
-
   /** Counts requests of one address that arrive together with the same key as one. */
   #count(hash: string, request: KeyRequest): Promise<void> {
     const id = `${request.address} ${hash}`;
     const running = resultIn(this.#counts, id);
     if (running) return running;
 
-    const count = { result: request.countFailure(), began: Date.now() };
-    const forget = () => {
-      if (this.#counts.get(id) === count) this.#counts.delete(id);
-    };
-    this.#counts.set(id, count);
-    request.defer(count.result.then(forget, forget));
-    return count.result;
+    const result = request.countFailure();
+    const forget = () => this.#counts.delete(id);
+    this.#counts.set(id, { result, began: Date.now() });
+    request.defer(result.then(forget, forget));
+    return result;
   }
 
-  /** Queries the database for a key, for this request and all that wait for the same key. */
-  #lookUp(hash: string, request: KeyRequest, entry: EntryState): Promise<Check> {
+  /**
+   * Joins the running lookup of a key, or begins one: queries the database, for this request and all
+   * that wait for the same key. The address of a request is counted before that, so that no lookup
+   * fails for what concerns one address.
+   *
+   * @throws ApiError 429
+   */
+  async #lookUp(hash: string, request: KeyRequest, entry: EntryState): Promise<Check> {
+    const running = () => resultIn(this.#lookups, hash);
+    if (entry !== 'valid' && !running()) await this.#count(hash, request);
+    const shared = running();
+    if (shared) return shared;
+
     const lookup = { result: query(hash, request), began: Date.now() };
     this.#lookups.set(hash, lookup);
     // others may wait when this request's client has left
@@ -204,10 +201,7 @@ export class KeyCache {
 }
 
 /** The result of running work, unless it has taken so long that it never ends. */
-function resultIn<T>(
-  running: ReadonlyMap<string, Running<T>>,
-  key: string,
-): Promise<T> | undefined {
+function resultIn<T>(running: Map<string, Running<T>>, key: string) {
   const work = running.get(key);
   if (!work) return undefined;
 
@@ -216,7 +210,7 @@ function resultIn<T>(
   return hasTime ? work.result : undefined;
 }
 
-async function query(hash: string, request: KeyRequest): Promise<Check> {
+async function query(hash: string, request: KeyRequest) {
   const checked = Date.now();
   const key = await findApiKey(request.db, hash);
   if (key) request.defer(noteUse(key, checked, request));

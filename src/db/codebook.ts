@@ -3,7 +3,7 @@ import { choicesJson } from './choices.ts';
 import { withoutFormulas } from './formulas.ts';
 import { type ColumnsBy, FORM_POSITION, columnNames } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
-import { type Query, isoTimestamp, sql } from './sql.ts';
+import { type Query, type Sql, isoTimestamp, sql } from './sql.ts';
 
 /**
  * How a table of questions is read. The largest codebook has some 8,000 questions of 300
@@ -36,8 +36,7 @@ export const CODEBOOK_COLUMNS = [
  * @param safe puts an apostrophe wherever a spreadsheet could run a text as a formula
  */
 export function codebookQuery(selection: Selection, by?: ColumnsBy, safe = false): Query {
-  const questionText = withoutFormulas(sql`question_text`, safe);
-  const choices = withoutFormulas(sql`${choicesJson(sql`question_text`)}::text`, safe);
+  const typed = (text: Sql) => withoutFormulas(sql`${text}::text`, safe);
   const responses = relationOf(selection);
   const filters = filterConditions(selection);
   const ofForm = responses.to(sql`form.id`, filters);
@@ -66,8 +65,8 @@ export function codebookQuery(selection: Selection, by?: ColumnsBy, safe = false
       where answered.last = question.last
       order by question_number, userid desc
     )
-    select column_name, shortcode, question_ref, idx, ${questionText}, responses, participants,
-      ${isoTimestamp('first')}, ${isoTimestamp('last')}, ${choices}
+    select column_name, shortcode, question_ref, idx, ${typed(sql`question_text`)}, responses, participants,
+      ${isoTimestamp('first')}, ${isoTimestamp('last')}, ${typed(choicesJson(sql`question_text`))}
     from described, lateral (
       select question_text
       from form_position form, lateral (select surveyid, question_text from ${ofQuestion}) response

@@ -25,5 +25,5 @@ const INVISIBLE =
 const CELL_STARTS = `^(?=[\\t\\r\\n]|[${INVISIBLE}]*[${FORMULA}])|(?<=[;\\t\\r\\n])(?=["${INVISIBLE}]*[${FORMULA}])`;
 
 /** SQL for a text, if `safe` with an apostrophe wherever a spreadsheet could run it as a formula. */
-export const withoutFormulas = (text: Sql, safe: boolean | undefined): Sql =>
+export const withoutFormulas = (text: Sql, safe?: boolean) =>
   safe ? sql`regexp_replace(${text}, ${CELL_STARTS}, '''', 'g')` : text;

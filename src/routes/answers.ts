@@ -12,16 +12,12 @@ import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { tableResponse } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
-import type { Selection } from '../responses/selection.ts';
 
 const csv = csvEncoder({ columns: ANSWER_COLUMNS.length, keyColumns: [0] });
 const json = objectEncoder({
   keyColumns: [0],
   members: (['records', 'left_out', 'questions'] as const).map((name) => [name, 'json']),
 });
-
-/** What `column` must be, for an error. */
-const COLUMN_NAME = 'the name of a question’s column in the wide file of this survey';
 
 /** GET /responses/answers: what participants answered, as JSON or CSV. */
 export const answers = endpoint({
@@ -40,16 +36,20 @@ export const answers = endpoint({
     const { db, stats } = c.var;
     const selection = await selectResponses(c, query);
     const isCsv = query.format === 'csv';
-    const columnsOf = async (some: Selection) =>
+    const columnsOf = async (some: typeof selection) =>
       (await wideQuestions(db, some, query.columns)).map(({ column }) => column);
 
     const { survey, missing, column = [] } = query;
     const columns = query.column ? await columnsOf(selection) : [];
-    const lacking = column.filter((name) => !columns.includes(name));
-    if (lacking.length > 0) {
+    const lacks = (name: string) => !columns.includes(name);
+    if (column.some(lacks)) {
       const all = await columnsOf(await selectResponses(c, { survey, missing }));
-      if (all.length > 0 && !lacking.every((name) => all.includes(name)))
-        throw badParameter('column', COLUMN_NAME);
+      columns.push(...all);
+      if (all.length > 0 && column.some(lacks))
+        throw badParameter(
+          'column',
+          'the name of a question’s column in the wide file of this survey',
+        );
     }
 
     const reading = db.page(answersQuery(selection, query), QUESTIONS_OPTIONS, isCsv ? csv : json);

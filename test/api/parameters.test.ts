@@ -99,7 +99,7 @@ test.each<Refusal>([
   ['/answers', { top: '1001' }, 'top must be an integer from 1 to 1000.'],
   [
     '/answers',
-    { column: ['form0.question', 'x'] },
+    { column: ['f0.q0', 'x'] },
     'column must be the name of a question’s column in the wide file of this survey.',
   ],
   ['/csv', { missing: '200' }, 'missing must be 500 or 404.'],
@@ -111,6 +111,23 @@ test.each<Refusal>([
 ])('%s refuses %j, and says what to send instead', async (path, parameters, message) => {
   const response = await get(`/responses${path}`, survey, parameters);
   expectError(response, 400, 'invalid_parameter', message);
+});
+
+test('/answers leaves out a column that the selection lacks, if the survey has it or has no responses', async () => {
+  const empty = await createSurvey(survey.account);
+  for (const [of, parameters] of [
+    [survey, { column: 'f0.q0', since: '2031-01-01' }],
+    [survey, { column: 'f0.q0', shortcode: 'f9', columns: 'form_question' }],
+    [empty, { column: 'f0.q0', missing: '404' }],
+  ] as const) {
+    const { status, text } = await get('/responses/answers', of, parameters);
+    expect([status, text]).toEqual([200, '{"records":0,"left_out":0,"questions":[]}']);
+  }
+  const other = { column: 'q0', since: '2031-01-01' };
+  expect((await get('/responses/answers', survey, other)).status).toBe(400);
+  expect((await get('/responses/answers', survey, { ...other, columns: 'question' })).status).toBe(
+    200,
+  );
 });
 
 test.each<[string, Parameters]>([
