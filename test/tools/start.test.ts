@@ -287,6 +287,27 @@ describe('npm start on a new DATA_DIR', () => {
     await expect.poll(processes).toEqual([]);
   });
 
+  test.runIf(isLinux)(
+    'names the limit of open files when connections have reached it',
+    async () => {
+      const { url } = await startDatabase();
+      const service = await startService({
+        PORT: String(port),
+        DATA_DIR: dataDir,
+        DATABASE_URL: url,
+      });
+      const workerd = processTree(service.pid).find(({ name }) => name === 'workerd');
+      execFileSync('prlimit', ['--pid', String(workerd?.pid), '--nofile=10']);
+      get('/healthz').catch(() => {});
+      expect(await service.stop('SIGCONT')).toEqual({
+        status: 1,
+        stderr: expect.stringMatching(
+          /\nworkerd has ended: its clients' connections have reached the limit of open files, \d+ \(ulimit -n\)\n/,
+        ),
+      });
+    },
+  );
+
   test.each([
     ['a bad port', { PORT: 'http' }, 'PORT must be an integer from 1 to 65535, not "http"\n'],
     [

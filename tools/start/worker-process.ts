@@ -35,11 +35,25 @@ async function runWorker(): Promise<void> {
     },
   });
 
+  let printed = '';
+  workerd?.stderr?.on('data', (chunk: Buffer) => {
+    printed = `${printed}${chunk.toString()}`.slice(-1_000);
+  });
+
   // miniflare would start it again.
-  workerd?.once('exit', (status, signal) => {
-    process.stderr.write(`workerd has ended: ${signal ?? `status ${status}`}\n`);
+  workerd?.once('close', (status, signal) => {
+    const reason = printed.includes('accept(): Too many open files')
+      ? `its clients' connections have reached the limit of open files, ${openFiles()} (ulimit -n)`
+      : (signal ?? `status ${status}`);
+    process.stderr.write(`workerd has ended: ${reason}\n`);
     process.exit(1);
   });
+}
+
+/** The limit of open files, which child processes have too. */
+function openFiles(): number | string {
+  const report = process.report.getReport() as { userLimits?: { open_files: { soft: number } } };
+  return report.userLimits?.open_files.soft ?? 'unknown';
 }
 
 /** Runs it with `wrangler dev`. */
