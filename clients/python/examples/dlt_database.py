@@ -4,12 +4,20 @@ Needs `pip install "dlt[duckdb]"`; tested with version 1.31. You can stop it at 
 run completes what is missing.
 """
 
-from csv import DictReader
+import csv
+import sys
 from pathlib import Path
 
 import dlt
 
-from survey_export import PRIMARY_KEY, RESPONSE_COLUMNS, Client
+from survey_export import FORM_COLUMNS, PRIMARY_KEY, RESPONSE_COLUMNS, Client
+
+csv.field_size_limit(sys.maxsize)  # otherwise 131,072 characters, and metadata can have more
+
+
+def as_text(columns):
+    """Declare columns as text: otherwise dlt converts what looks like a time."""
+    return {name: {"data_type": "text"} for name in columns}
 
 
 @dlt.source
@@ -18,8 +26,7 @@ def survey_tables(changes, folder):
         write_disposition="merge",
         primary_key=PRIMARY_KEY,
         columns={
-            # otherwise dlt converts what looks like a time
-            **{name: {"data_type": "text"} for name in RESPONSE_COLUMNS},
+            **as_text(RESPONSE_COLUMNS),
             "deleted": {"data_type": "bool", "hard_delete": True},
         },
     )
@@ -27,12 +34,12 @@ def survey_tables(changes, folder):
         for change in changes:
             yield change.row | {"deleted": change.kind == "deleted"}
 
-    @dlt.resource(write_disposition="replace", columns={"survey_created": {"data_type": "text"}})
+    @dlt.resource(write_disposition="replace", columns=as_text(FORM_COLUMNS))
     def form_versions():
         path = Path(folder, "form-data.csv")
         if path.exists():  # a survey without responses has none
             with path.open(newline="", encoding="utf-8") as file:
-                yield from DictReader(file)
+                yield from csv.DictReader(file)
 
     return responses, form_versions
 
@@ -47,4 +54,4 @@ def load(survey, folder, pipeline):
 
 if __name__ == "__main__":
     pipeline = dlt.pipeline("survey_export", destination="duckdb", dataset_name="survey")
-    load(Client().survey("Health & Habits"), "data", pipeline)
+    load(Client().survey("Health & Habits 2026 – Saúde"), "data", pipeline)
