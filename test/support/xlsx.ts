@@ -98,7 +98,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** The rows of a worksheet's XML, in which it accepts only the markup that the service writes. */
-export function readRows(xml: string): (string | null)[][] {
+function readRows(xml: string): (string | null)[][] {
   assert(!NOT_XML.test(xml), 'a character that XML cannot hold');
   const rows = xml.replace(/^.*<sheetData>/s, '').replace(/<\/sheetData><\/worksheet>$/, '');
   const found = Array.from(rows.matchAll(ROW));

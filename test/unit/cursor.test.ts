@@ -55,22 +55,14 @@ describe('a token of the older format', () => {
 
 test.each([
   ['an unknown version', current(2, TIMESTAMP, '', '', SURVEYID)],
-  ['too many values', current(1, TIMESTAMP, '', '', SURVEYID, '')],
   ['a bad surveyid', current(1, TIMESTAMP, '', '', `${SURVEYID}'`)],
-  ['a surveyid in upper case', current(1, TIMESTAMP, '', '', SURVEYID.toUpperCase())],
   ['a number for text', current(1, TIMESTAMP, 5, '', SURVEYID)],
   ['a NUL', current(1, TIMESTAMP, '\0', '', SURVEYID)],
   ['a lone surrogate', current(1, TIMESTAMP, '', '\ud800', SURVEYID)],
-  ['one value too few', base64('2026-09-30 00:00:00+00:00,a')],
   ['a timestamp without an offset', base64('2026-09-30 00:00:00,a,b')],
   ['30 February', base64('2026-02-30 00:00:00+00,a,b')],
-  ['hour 24', base64('2026-09-30 24:00:00+00,a,b')],
-  ['second 60', base64('2026-09-30 00:00:60+00,a,b')],
-  ['seven fraction digits', base64('2026-09-30 00:00:00.1234567+00,a,b')],
   ['another offset', base64('2026-09-30 00:00:00+05:30,a,b')],
-  ['other characters', 'a.b.c'],
   ['a line feed', `${base64('2026-09-30 00:00:00+00,a,b')}\n`],
-  ['too much padding', 'abc==='],
   ['an impossible length', 'abcde'],
   [
     'bytes that are not UTF-8',

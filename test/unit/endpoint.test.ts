@@ -37,9 +37,6 @@ test.each([
   ['http://127.0.0.1.example.org/sql', '', 'SQL_ENDPOINT must be an https: URL'],
   ['https://me:secret@example.org/sql', '', 'SQL_ENDPOINT must be an https: URL'],
   [SQL_ENDPOINT, 'secret', NOT_JSON],
-  [SQL_ENDPOINT, 'null', NOT_JSON],
-  [SQL_ENDPOINT, '["secret"]', NOT_JSON],
-  [SQL_ENDPOINT, '{"Authorization":1}', NOT_JSON],
   [SQL_ENDPOINT, '{"not a name":"secret"}', NOT_JSON],
   [SQL_ENDPOINT, '{"Authorization":"sec\\nret"}', NOT_JSON],
 ])(

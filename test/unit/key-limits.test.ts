@@ -20,20 +20,13 @@ test('limits are written in the order of the documentation, however they are sto
 
 test.each<unknown>([
   null,
-  [],
-  {},
   { v: 2 },
-  { v: '1' },
   { ...ALL, v: undefined },
   { v: 1, waves: [] },
   JSON.parse('{"v": 1, "__proto__": {"surveys": []}}'),
-  { v: 1, surveys: null },
   { v: 1, surveys: 'a' },
   { v: 1, questions: [null] },
-  { v: 1, without_questions: [['a']] },
-  { v: 1, metadata: true },
   { v: 1, pageid: true },
-  { v: 1, pageid: null },
   { v: 1, secret: ALL.secret.toUpperCase() },
   { v: 1, secret: `${ALL.secret}\n` },
 ])('unknown limits are refused: %j', (value) => {

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { utf8 } from '../../src/encode/bytes.ts';
 import { NumberCells } from '../../src/formats/wide/number-cells.ts';
 import { Timing } from '../../src/formats/wide/timing.ts';
-import { randomFrom } from '../support/random.ts';
 
 test.each<[times: string, corrections: number, cells: string]>([
   [
@@ -33,26 +32,4 @@ test.each<[times: string, corrections: number, cells: string]>([
   expect(String.fromCharCode(...found.data.subarray(0, found.cells[found.count]))).toBe(
     `${expected},`,
   );
-});
-
-test('the timing of 3,000 answers is that of their sorted times', () => {
-  const random = randomFrom(1);
-  const gaps = Array.from({ length: 2999 }, () => Math.floor(10_000 * random()));
-  const sorted = gaps.toSorted((a, b) => a - b);
-  const timing = new Timing();
-  let time = Date.UTC(2026, 2, 1);
-  for (const gap of [0, ...gaps])
-    timing.add(utf8.encode(new Date((time += gap)).toISOString()), 0, 24);
-  const found = new NumberCells();
-  timing.write(found, 0);
-  const at = (part: number) => {
-    const position = (part * 2998) / 100;
-    const low = sorted[Math.floor(position)] ?? NaN;
-    return low + (position % 1) * ((sorted[Math.ceil(position)] ?? NaN) - low);
-  };
-  const seconds = [time - Date.UTC(2026, 2, 1), at(0), at(50), at(75), at(90)].map(
-    (ms) => ms / 1000,
-  );
-  const cells = String.fromCharCode(...found.data.subarray(0, found.cells[found.count])).split(',');
-  expect(cells.slice(2, 7).map(Number)).toEqual(seconds);
 });
