@@ -12,28 +12,12 @@ import {
 } from '../support/data.ts';
 import { query } from '../support/database.ts';
 import { loadFiles } from '../support/load-files.ts';
-import { digestsOf } from '../support/digests.ts';
 import { runFolder } from '../support/once-per-run.ts';
 import { stackAddress } from '../support/stack-address.ts';
 import { expectError, get } from './requests.ts';
 
 const survey = await createSurvey(await createAccount(), undefined, 3);
 await addResponses(survey, awkwardResponses());
-
-test.each(['day', 'hour', 'month'] as const)(
-  'digests are those of the files, by %s',
-  async (interval) => {
-    const [csv, forms] = [
-      await get('/responses/csv', survey),
-      await get('/responses/form-data', survey),
-    ];
-    const { status, text } = await get('/responses/digests', survey, { interval });
-    expect([status, text]).toEqual([
-      200,
-      JSON.stringify(digestsOf(csv.bytes, forms.bytes, interval)),
-    ]);
-  },
-);
 
 test.each([
   [

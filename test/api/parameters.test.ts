@@ -35,14 +35,10 @@ test.each<Refusal>([
   ['/summary', { require_metadata: many(51) }, `require_metadata ${TEXT} 50 times.`],
   ['', { count: '' }, 'count must be true or false.'],
   ['/csv', { safe: '__proto__' }, 'safe must be true or false.'],
-  ...['0', '10001', '1.5', '1e2', '', ' ', '+5', '٣'].map(
-    (pageSize) => ['', { pageSize }, PAGE_SIZE] as Refusal,
-  ),
-  ['', { after: '' }, TOKEN],
+  ...['0', '10001', '1e2', ''].map((pageSize) => ['', { pageSize }, PAGE_SIZE] as Refusal),
   ['', { after: 'bm8gdG9rZW4' }, TOKEN],
   ['', { order: 'newest' }, 'order must be asc or desc.'],
   ['/csv', { order: 'desc' }, ORDER],
-  ['/ndjson', { order: 'desc' }, ORDER],
   ['/xlsx', { order: 'desc' }, ORDER],
   ['/csv', { layout: 'tall' }, 'layout must be long or wide.'],
   [
@@ -58,13 +54,11 @@ test.each<Refusal>([
   ],
   ['/csv', { value: 'translated' }, 'value can only be used with layout=wide.'],
   ['/csv', { layout: 'long', repeats: 'first' }, 'repeats can only be used with layout=wide.'],
-  ['/csv', { require_metadata: ['a', 'b'] }, 'require_metadata can only be used with layout=wide.'],
   [
     '/xlsx',
     { columns: 'question', codebook: 'true' },
     'columns can only be used with layout=wide.',
   ],
-  ['/xlsx', { layout: 'wide', count: 'true' }, UNCOUNTED],
   ['/xlsx', { bom: 'true' }, 'bom cannot be used with a workbook: leave it out.'],
   [
     '/xlsx',
@@ -76,25 +70,15 @@ test.each<Refusal>([
     { after: 'any' },
     'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
   ],
-  ...[
-    'seed',
-    'seed_0',
-    'seed_1000001',
-    'seed_2_101',
-    'seed_2_0',
-    'seed_02',
-    'seed_2_',
-    'Seed_2',
-    '',
-  ].map((arm) => ['/csv', { arm }, ARM] as Refusal),
+  ...['seed_0', 'seed_1000001', 'seed_2_101', 'seed_02'].map(
+    (arm) => ['/csv', { arm }, ARM] as Refusal,
+  ),
   [
     '/csv',
     { layout: 'wide', omit: 'userid' },
     'omit cannot be used with layout=wide: it names columns of the long layout.',
   ],
-  ['/csv', { timing: 'true' }, 'timing can only be used with layout=wide.'],
   ['/csv', { numbers: 'true' }, 'numbers can only be used with layout=wide.'],
-  ['/xlsx', { numbers: 'true' }, 'numbers can only be used with layout=wide.'],
   ['/xlsx', { require_question: 'q' }, 'require_question can only be used with layout=wide.'],
   ['/answers', { top: '1001' }, 'top must be an integer from 1 to 1000.'],
   [
@@ -105,7 +89,7 @@ test.each<Refusal>([
   ['/csv', { missing: '200' }, 'missing must be 500 or 404.'],
   ['/questions', { format: 'xlsx' }, 'format must be json or csv.'],
   ['/digests', { interval: 'week' }, 'interval must be day, hour, or month.'],
-  ...['', 'utc', 'UTC+3', 'PST', '+03:00', '../UTC', 'UTC\0', 'Africa/Nairobi '].map(
+  ...['utc', 'PST', '+03:00', 'UTC\0'].map(
     (timezone) => ['/summary', { timezone }, ZONE] as Refusal,
   ),
 ])('%s refuses %j, and says what to send instead', async (path, parameters, message) => {
@@ -132,9 +116,7 @@ test('/answers leaves out a column that the selection lacks, if the survey has i
 
 test.each<[string, Parameters]>([
   ['/csv', { omit: 'shortcode' }],
-  ['/csv', { omit: 'metadata.a', metadata: 'a' }],
   ['/xlsx', { omit: 'token' }],
-  ['/ndjson', { omit: ['shortcode', 'ad_id'] }],
   ['/csv', { omit: CSV_COLUMNS.slice(1) }],
 ])('%s refuses to omit %j, and names what it can omit', async (path, parameters) => {
   const { status, text } = await get(`/responses${path}`, survey, parameters);
