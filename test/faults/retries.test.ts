@@ -7,7 +7,6 @@ import { copyResponses } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { randomFrom } from '../support/random.ts';
-import { wideCsv } from '../support/wide.ts';
 import {
   FEW_RETRIES,
   createPagedSurvey,
@@ -19,9 +18,10 @@ import {
 
 const service = await startFaultyService();
 const survey = await createPagedSurvey();
+const undisturbed = await readExport(await beginExport(survey, { parameters: { layout: 'wide' } })); // caches the key
+expect(undisturbed.complete).toBe(true);
 /** Its files by their layout. */
-const files = { long: await copyResponses(survey), wide: Buffer.from(await wideCsv(survey)) };
-await readExport(await beginExport(survey)); // caches the key
+const files = { long: await copyResponses(survey), wide: undisturbed.bytes };
 /** The results of the same requests of another account. */
 const foreign: SqlResult[] = [];
 service.proxy.inject((exchange) =>

@@ -1,7 +1,5 @@
 import { armOf, parseArm } from '../../src/responses/arm.ts';
 import { labelOf } from './choices.ts';
-import { naiveCsv, parseCsv } from './csv.ts';
-import { type TestSurvey, copyResponses } from './data.ts';
 
 type Cell = string | null;
 
@@ -294,24 +292,3 @@ function timingOf(kept: readonly Row[], shortcodes: Shortcodes): Cell[] {
 const microsecondsOf = (timestamp: string) =>
   1000 * Date.parse(timestamp) + Number(/\.\d{3}(\d{3})Z$/.exec(timestamp)?.[1] ?? 0);
 const seconds = (microseconds: number) => String(Number((microseconds / 1e6).toFixed(6)));
-
-/**
- * The expected wide file of a survey, byte for byte. @param isSelected whether it has a response;
- * all if omitted
- */
-export async function wideCsv(
-  survey: TestSurvey,
-  isSelected: (row: Row) => boolean = () => true,
-): Promise<string> {
-  const shortcodes = new Map(survey.forms.map(({ id, shortcode }) => [id, shortcode]));
-  const rows = (parseCsv(await copyResponses(survey)) as unknown as Row[]).filter(isSelected);
-  const columns = wideColumns(rows, shortcodes, {});
-  const participants = Map.groupBy(rows, ({ userid }) => userid);
-  const ordered = [...participants.keys()]
-    .toSorted()
-    .map((userid) => participants.get(userid) ?? []);
-  return naiveCsv([
-    columns.header,
-    ...ordered.flatMap((some) => wideRecords(some, columns, shortcodes, {})),
-  ]);
-}
