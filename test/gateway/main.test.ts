@@ -20,13 +20,11 @@ test.each<[Record<string, string>, RegExp]>([
     { GATEWAY_DATABASE: 'postgresql://user:secret@localhost/survey' },
     /GATEWAY_DATABASE .* without user and password/,
   ],
-  [{ GATEWAY_DATABASE: 'postgresql://localhost' }, /GATEWAY_DATABASE must be/],
   [{ GATEWAY_DATABASE: 'postgresql://db.example.org/survey' }, /GATEWAY_DATABASE needs sslmode/],
   [
     { GATEWAY_DATABASE: 'postgresql://localhost/survey?host=db.example.org' },
     /GATEWAY_DATABASE needs sslmode/,
   ],
-  [{ GATEWAY_TOKEN: 'x'.repeat(31) }, /GATEWAY_TOKEN/],
   [{ GATEWAY_TOKEN: 'with spaces '.repeat(3) }, /GATEWAY_TOKEN/],
   [{ GATEWAY_LISTEN: '0.0.0.0:4444' }, /Set GATEWAY_WITHOUT_TLS=yes/],
   [{ GATEWAY_LISTEN: '[::]:4444', GATEWAY_WITHOUT_TLS: 'true' }, /GATEWAY_WITHOUT_TLS=yes/],

@@ -176,7 +176,6 @@ describe('an environment of wrangler.toml', () => {
       () => join(folder, 'none.toml'),
       /^--config: Could not read file: .*none\.toml$/,
     ],
-    ['is a folder', () => folder, /^--config: .* has no environments, as wrangler\.toml has$/],
     ['is not TOML', () => join(folder, 'bad.toml'), /^--config: Invalid TOML document: \S.*$/],
   ])('whose file %s is rejected in one line', async (_, file, message) => {
     await writeFile(join(folder, 'bad.toml'), 'a = [\nx');
@@ -205,7 +204,6 @@ describe('an environment of wrangler.toml', () => {
     ['ep-x-pooler.c-2.eu-central-1.aws.neon.tech', { region }, []],
     ['EP-X.EU-CENTRAL-1.AWS.NEON.TECH', { mode: 'targeted', region }, []],
     ['ep-x.eastus2.azure.neon.tech', { region }, ['in azure:eastus2;']],
-    ['ep-x.eu-central-1.aws.neon.tech', { mode: 'smart' }, []],
     [
       'ep-x.eu-central-1.aws.neon.tech',
       undefined,

@@ -134,7 +134,6 @@ test.each([
     'the account has no survey "Foreign": it has "Food", "Health", "New". If it is to come, add --force.',
   ],
   ['--form', 'x', 'the account has no form "x": it has "end", "start".'],
-  ['--question', 'secret', 'the account has no question "secret": it has "age", "meal", "name".'],
   [
     '--without-question',
     'nmae',

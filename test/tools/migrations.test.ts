@@ -35,7 +35,6 @@ describe('DATABASE_URL', () => {
   test.each([
     ['mysql://me:secret@host/db', /not a Postgres URL/],
     ['postgres://me:a/secret@host/db', /special characters .* must be escaped: \/ as %2F/],
-    ['postgres://me:1?secret@host/db', /must be escaped/],
     [
       'postgresql://survey_export_worker:secret@host/db',
       /is the Worker's role; use the owner's URL$/,
@@ -49,10 +48,6 @@ describe('DATABASE_URL', () => {
       /not a Postgres URL: expected postgres:\/\/.*, without quotes around it$/,
     ],
     ['postgres://me:secret@host:five/db', /the port must be a number from 1 to 65535$/],
-    [
-      'postgres://me:secret@no-such-host.invalid/db',
-      /Cannot connect to Postgres no-such-host\.invalid\/db .*; check the host/,
-    ],
     [
       'postgres://me:secret@host/db?sslmode=verify-full&sslrootcert=/secre',
       /^DATABASE_URL: ENOENT: .* '\/secre'$/,

@@ -192,21 +192,11 @@ describe('DATA_DIR', () => {
       databaseFiles({ PG_VERSION: '17\n', 'superuser-password': 'p' }),
       /database of Postgres 17, .* brings Postgres 18: move .* away/,
     ],
-    [
-      'with something else',
-      databaseFiles({}),
-      /not a database of this version of the service: move .* away/,
-    ],
     ['that is a file', () => writeFileSync(dataDir, ''), /data ü is a file: set DATA_DIR/],
     [
       'in a folder that does not exist',
       () => (dataDir = join(folder, 'no', 'data')),
       /does not exist: create it/,
-    ],
-    [
-      'in a file',
-      () => (writeFileSync(join(folder, 'f'), ''), (dataDir = join(folder, 'f/data'))),
-      /does not exist/,
     ],
   ])('%s is refused with one sentence', async (_, prepare, message) => {
     prepare();
