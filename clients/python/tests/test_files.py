@@ -58,10 +58,8 @@ def full_disk(limit: int) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("call", "limit", "path"),
     [
-        (lambda survey: survey.download("r.csv"), 10, r"r\.csv\.\w+\.part"),
         (lambda survey: survey.download("r.csv"), 9000, r"r\.csv\.\w+\.part"),
         (lambda survey: survey.download("r.xlsx"), 9000, r"r\.xlsx\.\w+\.part"),
-        (lambda survey: survey.mirror("data"), 10, r"data/\.new/form-data\.csv"),
         (
             lambda survey: survey.mirror("data", "month"),
             20_000,

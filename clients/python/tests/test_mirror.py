@@ -229,14 +229,6 @@ def test_survey_that_becomes_empty_and_is_deleted(
     assert files_of(tmp_path) == before
 
 
-def test_selection_without_responses(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
-) -> None:
-    survey.mirror(tmp_path, userid="nobody")
-    assert_exact(tmp_path, study, userid="nobody")
-    assert_unchanged(survey, proxy, tmp_path, userid="nobody")
-
-
 @pytest.mark.parametrize(
     "start", ["../2026-03-01", "2026-03-01", "2026-03-01T00:00:00.000Z/../x", "", 7]
 )
