@@ -269,18 +269,12 @@ describe('a revoked key', () => {
 });
 
 describe('when the clock was set back', () => {
-  test.each([
-    ['fails', { 'Test-Key-Cache': 'rejects' }],
-    ['has no entry', {}],
-  ])(
-    'an isolate’s own result with a later time does not count either if KV %s',
-    async (_, headers) => {
-      const { key, checked } = await service.createCachedAccount();
-      await revokeInDatabase(key);
-      await service.deleteEntry(key);
-      expect((await authenticateAt(checked - MINUTE, key, headers)).status).toBe(401);
-    },
-  );
+  test('an isolate’s own result with a later time does not count', async () => {
+    const { key, checked } = await service.createCachedAccount();
+    await revokeInDatabase(key);
+    await service.deleteEntry(key);
+    expect((await authenticateAt(checked - MINUTE, key)).status).toBe(401);
+  });
 
   test('an entry with a later time does not count, nor end a refusal once that time has come', async () => {
     const key = generateApiKey();

@@ -18,12 +18,6 @@ const TEMPLATE = 'migrated';
 export const WORKER_LOGIN = { user: WORKER_ROLE, password: 'of the worker' };
 
 /**
- * A migrated database. `url` is the superuser's, `server` its own if it has one, and `stop` breaks
- * open connections.
- */
-export type RunningDatabase = Awaited<ReturnType<typeof startDatabase>>;
-
-/**
  * Vitest's global setup: starts the server that the test files of all projects share. A file that
  * stops the server, or changes its settings or roles, starts one for itself.
  */

@@ -176,6 +176,7 @@ describe('an environment of wrangler.toml', () => {
       () => join(folder, 'none.toml'),
       /^--config: Could not read file: .*none\.toml$/,
     ],
+    ['is a folder', () => folder, /^--config: .* has no environments, as wrangler\.toml has$/],
     ['is not TOML', () => join(folder, 'bad.toml'), /^--config: Invalid TOML document: \S.*$/],
   ])('whose file %s is rejected in one line', async (_, file, message) => {
     await writeFile(join(folder, 'bad.toml'), 'a = [\nx');

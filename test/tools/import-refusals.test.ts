@@ -60,7 +60,6 @@ const OTHER_ZONE = '2026-03-01 01:03:43.770047+01'; // the time of all rows
  * Messages, which follow the file's name, and contents of the file.
  */
 const responsesFiles: [string, string | Uint8Array][] = [
-  [': the gzip file is cut off', gzipped.subarray(0, gzipped.length - 9)],
   [': the gzip file is cut off', withMore('\0', gzipped.subarray(0, 99))],
   [': the gzip file is damaged', damaged],
   [': the gzip file is damaged, or has other bytes after its end', withMore('\0more')],
@@ -93,10 +92,6 @@ const responsesFiles: [string, string | Uint8Array][] = [
     onLine1002({ timestamp: '0001-01-01T00:00:00+05' }),
   ],
   [
-    ' line 1002: timestamp: is not in the years 1 to 9999 in UTC',
-    onLine1002({ timestamp: '9999-12-31T23:59:59-05' }),
-  ],
-  [
     ' line 1002: metadata: cannot be stored: unsupported Unicode',
     onLine1002({ metadata: '{"a":"\\u0000"}' }),
   ],
@@ -121,15 +116,7 @@ const formsFiles: typeof responsesFiles = [
   [' line 3: survey_name: "" is not a name that a request can have', onLine3({ survey_name: '' })],
   [' line 3: survey_name: "é', onLine3({ survey_name: 'é'.repeat(1334) })], // no URL can hold it
   [' line 3: surveyid, survey_name: too long for an index', onLine3({ survey_name: unlikely })],
-  [
-    ' line 3: survey_created: is not in the years 1 to 9999',
-    onLine3({ survey_created: '9999-12-31T23:59:59-05' }),
-  ],
   [' line 3: version: 1 cannot follow 1, the version created before it', onLine3({ version: '1' })],
-  [
-    ' line 2: version: 1 cannot follow 2, the version',
-    onLine3({ survey_created: '2026-01-01T00:00:00Z' }),
-  ],
   [
     ` line 3: surveyid: "${unknownId}" belongs to another account`,
     onLine3({ surveyid: unknownId }),
