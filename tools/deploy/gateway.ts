@@ -29,11 +29,12 @@ export async function gatewayProblems(
     password: 'nothing',
   });
 
-  // The second is refused because it has no body, but only after its token and its connection
-  // string.
+  // The second is refused because Postgres does not know its user, or because it has no body, but
+  // only after its token and its connection string.
+  const refused = /^400 (?:password authentication failed|could not parse the HTTP request body)/;
   const requests = [
     ['GET', new URL('healthz', endpoint).href, /^200 /],
-    ['POST', endpoint, databaseUrl ? /^400 could not parse the HTTP request body/ : /^400 /],
+    ['POST', endpoint, databaseUrl ? refused : /^400 /],
   ] as const;
   try {
     const worker = endpointOf({
