@@ -1,21 +1,40 @@
 // npm run db:import: loads files in the service's own export formats for an account.
 import { isAbsolute, join, relative } from 'node:path';
 import { commandLine, counted, needs, runCommand, UserError } from './command.ts';
+import { Option } from 'commander';
+import { parseInstant } from '../src/responses/timestamp.ts';
 import { checkEmail } from './accounts.ts';
 import { openForCommand } from './database.ts';
 import type { Counts } from './import/forms.ts';
+import { type CopyInput, copySurveys, type SurveyCopy } from './import/copy-surveys.ts';
 import { type ImportInput, type ImportSummary, importFiles } from './import/import-files.ts';
 import { openInput } from './import/input-file.ts';
+import type { LoadOptions } from './import/load-file.ts';
+import { openSource } from './import/source.ts';
+import { printable } from './keys/printable.ts';
 import { startProgress } from './progress.ts';
+
+const DRY_RUN = 'dry run: nothing was stored';
+
+const collect = (name: string, names: readonly string[] = []) => [...names, name];
 
 const program = commandLine('npm run db:import --')
   .description(
     "Loads survey responses from files in the service's own export formats: everything, or nothing if a file has an " +
-      'error. The error message names the line.',
+      'error. The error message names the line. Or copies them from a running service: the survey platform, or another ' +
+      'instance of this one.',
   )
   .option('--email <address>', 'account to load the responses for; created if it does not exist')
   .option('--forms <file>', 'form versions, as exported by /responses/form-data')
   .option('--responses <file>', 'responses, as exported by /responses/csv')
+  .addOption(
+    new Option('--from <url>', 'service to copy from, such as https://host/api/v1').conflicts([
+      'forms',
+      'responses',
+    ]),
+  )
+  .option('--survey <name>', 'with --from: a survey to copy, repeatable; by default all', collect)
+  .option('--since <time>', 'with --from: the time from which on responses are copied')
   .option('--dry-run', 'check the files and report what would change, but store nothing')
   .addHelpText(
     'after',
@@ -28,46 +47,56 @@ and drop zeros before numbers.
 You can load the same files again. Rows that are already stored take the file's values if these differ. Nothing is
 deleted; "npm run db:remove" does that.
 
+--from takes the key for that service from SURVEY_SOURCE_KEY. Each run reads whole surveys, or from --since on, and
+writes what differs. Run it again if it was interrupted. Nothing is deleted.
+
 E-mail addresses match regardless of case. The database is DATABASE_URL, or else that of the npm start
 that is running on DATA_DIR (.data).
 It is migrated first, except with --dry-run.
 
 Examples:
   npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz
-  npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz --dry-run`,
+  npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz --dry-run
+  SURVEY_SOURCE_KEY=… npm run db:import -- --from https://platform.example.org/api/v1 --email ann@example.org`,
   )
-  .hook('preAction', needs('--email', '--forms', '--responses'))
-  .action(importWithReports);
+  .hook('preAction', (_, command) => {
+    const { from, survey, since } = command.opts<Partial<CopyArguments>>();
+    needs('--email', ...(from === undefined ? ['--forms', '--responses'] : []))(_, command);
+    if (from === undefined && (survey ?? since) !== undefined)
+      command.error('error: --survey and --since need --from');
+  })
+  .action((options: Arguments) => withReports(options));
 
 await runCommand(() => program.parseAsync());
 
-async function importWithReports({
-  email,
-  forms,
-  responses,
-  dryRun = false,
-}: ImportInput & { dryRun?: boolean }) {
+interface CopyArguments {
+  email: string;
+  from: string;
+  survey?: string[];
+  since?: string;
+}
+
+type Arguments = { dryRun?: boolean } & (CopyArguments | (ImportInput & { from?: undefined }));
+
+async function withReports(given: Arguments): Promise<void> {
+  const { email, dryRun = false } = given;
   checkEmail(email);
-  for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))
-    if (path === '') throw new UserError(`${option}: is empty: expected the path of a file`);
-  const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
-  // A wrong path is reported whether there is a database or not.
-  await openInput(input.forms);
-  await openInput(input.responses);
   const interruption = new AbortController();
+  const { signal } = interruption;
+  const interrupted = given.from === undefined ? 'nothing was loaded' : 'run it again to continue';
   // Only the first Ctrl-C: a second one ends the process at once, and Postgres rolls back when it
   // loses the connection.
-  for (const signal of ['SIGINT', 'SIGTERM'])
-    process.once(signal, () =>
-      interruption.abort(new UserError('interrupted: nothing was loaded')),
-    );
+  for (const name of ['SIGINT', 'SIGTERM'])
+    process.once(name, () => interruption.abort(new UserError(`interrupted: ${interrupted}`)));
+  // A wrong path or URL is reported whether there is a database or not.
+  const work = given.from === undefined ? await fileImport(given) : copy(given, signal);
   const database = await openForCommand({ needsMigrations: dryRun });
   using report = startProgress(process.stderr);
   let current = '';
   let start = 0;
-  const summary = await importFiles(database.url, input, {
+  const summary = await work(database.url, {
     dryRun,
-    signal: interruption.signal,
+    signal,
     onProgress(phase, progress) {
       if (phase !== current) start = performance.now();
       current = phase;
@@ -82,14 +111,56 @@ async function importWithReports({
   });
 
   report.clear();
-  process.stdout.write(format(summary, dryRun));
+  process.stdout.write(summary.map((line) => `${line}\n`).join(''));
+}
+
+type Work = (url: string, options: LoadOptions & { dryRun: boolean }) => Promise<string[]>;
+
+async function fileImport({ email, forms, responses }: ImportInput): Promise<Work> {
+  for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))
+    if (path === '') throw new UserError(`${option}: is empty: expected the path of a file`);
+  const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
+  await openInput(input.forms);
+  await openInput(input.responses);
+  return async (url, options) => format(await importFiles(url, input, options), options.dryRun);
+}
+
+function copy(
+  { from, email, survey: surveys = [], since: text }: CopyArguments,
+  signal: AbortSignal,
+): Work {
+  const since = text === undefined ? undefined : parseInstant(text);
+  if (text !== undefined && since === undefined)
+    throw new UserError(
+      `--since: ${JSON.stringify(text)} is not a time such as 2026-03-01 or 2026-03-01T00:00:00Z`,
+    );
+  const source = openSource(from, (process.env['SURVEY_SOURCE_KEY'] ?? '').trim(), signal);
+  const input: CopyInput = { email, surveys, since };
+  return async (url, options) => {
+    const copies = await copySurveys(url, source, input, options);
+    if (copies.some(({ error, refused }) => error !== undefined || refused > 0))
+      process.exitCode = 1;
+    return [...copies.map(formatCopy), ...(options.dryRun ? [DRY_RUN] : [])];
+  };
+}
+
+function formatCopy({ name, forms, responses, refused, missing = 0, error }: SurveyCopy): string {
+  const parts = [
+    formatCounts('form version', forms),
+    formatCounts('response', responses),
+    ...(refused > 0 ? [`${counted(refused, 'response')} left out`] : []),
+    ...(missing > 0 ? [`${counted(missing, 'stored response')} not in the source`] : []),
+    ...(error === undefined ? [] : [`FAILED: ${error}`]),
+  ];
+
+  return `${printable(name)}: ${parts.join('; ')}`;
 }
 
 /** The result of an import, in lines for the terminal. */
 function format(
   { email, isNewAccount, forms, responses }: ImportSummary,
   isDryRun: boolean,
-): string {
+): string[] {
   const isNothingNew =
     !isNewAccount && [forms, responses].every((counts) => counts.new + counts.changed === 0);
   const lines = [
@@ -97,10 +168,10 @@ function format(
     formatCounts('form version', forms),
     formatCounts('response', responses),
     ...(isNothingNew ? ['nothing changed: all rows were already stored'] : []),
-    ...(isDryRun ? ['dry run: nothing was stored'] : []),
+    ...(isDryRun ? [DRY_RUN] : []),
   ];
 
-  return lines.map((line) => `${line}\n`).join('');
+  return lines;
 }
 
 function formatCounts(noun: string, { new: added, changed, unchanged }: Counts): string {

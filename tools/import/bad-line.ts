@@ -1,6 +1,10 @@
+import { printableJson } from '../keys/printable.ts';
+
 /** An error in one line of a file. The caller adds the file's name. */
 export class BadLine extends Error {
   override name = 'BadLine';
+  readonly line: number;
+  readonly reason: string;
 
   /**
    * @param line 1-based physical line on which the record begins, as an editor shows it
@@ -8,10 +12,12 @@ export class BadLine extends Error {
    */
   constructor(line: number, reason: string, options?: ErrorOptions) {
     super(`line ${line}: ${reason}`, options);
+    this.line = line;
+    this.reason = reason;
   }
 }
 
 /** A value for messages: quoted, on one line, truncated after 60 characters. */
 export function shown(value: string): string {
-  return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  return printableJson(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 }

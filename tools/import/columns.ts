@@ -62,11 +62,14 @@ const TIMESTAMP = new RegExp(
     '(\\.\\d{1,6})?(Z|[+-](0\\d|1[0-5])(:?[0-5]\\d)?)$',
 );
 
-const timestamp: Kind = {
+export const timestamp: Kind = {
   type: 'timestamptz',
   isValid: (value) => TIMESTAMP.test(value),
   expected: 'a timestamp such as 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00',
 };
+
+/** The cast checks it. */
+const json: Kind = { type: 'jsonb', isValid: () => true, expected: 'JSON' };
 
 /** Only its beginning is checked here: the cast checks the rest. */
 const jsonObject: Kind = {
@@ -122,6 +125,29 @@ export const responsesFile: FileFormat = {
   endpoint: '/responses/csv',
 };
 
+/** What `/surveys` has of a form version besides the columns of a file. */
+export const formDetails: FileFormat = {
+  ...formsFile,
+  columns: {
+    title: text,
+    formid: text,
+    translation_conf: json,
+    off_time: { ...timestamp, isNullable: true },
+    timeouts: { ...json, isNullable: true },
+  },
+};
+
+/** Form versions of another service. */
+export const sourceForms: FileFormat = {
+  ...formsFile,
+  columns: { ...formsFile.columns, ...formDetails.columns },
+};
+
+const { ad_id: _, ...withoutAdId } = responsesFile.columns;
+
+/** Responses of another service, as in `/responses`, without what is not stored. */
+export const sourceResponses: FileFormat = { ...responsesFile, columns: withoutAdId };
+
 /** Why `value` is not valid in a column; undefined if it is. */
 export function reasonForRefusal(
   { columns }: FileFormat,
@@ -129,11 +155,10 @@ export function reasonForRefusal(
   value: string | null,
 ): string | undefined {
   const kind = columns[name];
-  if (value === null) {
-    if (kind?.isNullable) return undefined;
-    return `${name}: is empty${kind?.type === 'text' ? ' (write an empty text as "")' : ''}`;
-  }
+  if (value === null) return kind?.isNullable ? undefined : `${name}: is empty`;
 
+  if (value.includes('\0') || !value.isWellFormed())
+    return `${name}: has a NUL character, or half of a surrogate pair, which Postgres cannot store`;
   if (kind?.isValid(value)) return undefined;
   if (ROUNDED_NUMBER.test(value))
     return `${name}: ${shown(value)} is a rounded number: the file was saved in a spreadsheet. Import it as it was exported`;

@@ -38,6 +38,39 @@ export async function storeForms(client: Client, account: string, total: number)
   return { new: added, changed: rows.length - added, unchanged: total - rows.length };
 }
 
+/**
+ * Stores what `import_forms` has besides the columns of a file, after {@link storeForms}.
+ *
+ * @returns the number of form versions that were written by this transaction
+ */
+export async function storeDetails(client: Client): Promise<number> {
+  await client.query(
+    `update surveys as stored
+     set (title, formid, translation_conf) = (file.title, file.formid, file.translation_conf)
+     from import_forms as file
+     where stored.id = file.surveyid and (stored.title, stored.formid, stored.translation_conf::text)
+       is distinct from (file.title, file.formid, file.translation_conf::text)`,
+  );
+
+  await client.query(
+    `insert into survey_settings as stored (surveyid, timeouts, off_time)
+     select surveyid, file.timeouts, file.off_time
+     from import_forms as file left join survey_settings as settings using (surveyid)
+     where num_nonnulls(file.timeouts, file.off_time, settings.surveyid) > 0
+     on conflict (surveyid) do update set (timeouts, off_time) = (excluded.timeouts, excluded.off_time)
+     where (stored.timeouts::text, stored.off_time) is distinct from (excluded.timeouts::text, excluded.off_time)`,
+  );
+
+  const { rows } = await client.query<{ written: number }>(
+    `select count(*)::float8 as written
+     from import_forms as file join surveys on id = file.surveyid
+     left join survey_settings as settings on settings.surveyid = file.surveyid
+     where pg_current_xact_id()::xid in (surveys.xmin, settings.xmin)`,
+  );
+
+  return rows[0]?.written ?? 0;
+}
+
 async function refuseIdsOfOthers(client: Client, account: string): Promise<void> {
   const { rows } = await client.query<{ line: number; id: string }>(
     `select line, id from import_forms join surveys on id = surveyid where userid <> $1 order by line limit 1`,

@@ -9,7 +9,7 @@ import { formsFile, responsesFile } from './columns.ts';
 import { checkVersions, storeForms } from './forms.ts';
 import { type InputFile, openInput } from './input-file.ts';
 import { type LoadOptions, loadFile } from './load-file.ts';
-import { checkResponses, compareWithStored, storeResponses } from './responses.ts';
+import { checkAdIds, checkResponses, compareWithStored, storeResponses } from './responses.ts';
 
 export interface ImportInput {
   /** The account to load the files for; created if it does not exist. */
@@ -75,6 +75,7 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
       const formCounts = await namingFile(forms, () => storeForms(client, account.id, formRows));
       const responseCounts = await namingFile(responses, async () => {
         await checkResponses(client, account.id);
+        await checkAdIds(client);
         enter('comparing');
         const { changed, unchanged } = await compareWithStored(client);
         enter('writing');
@@ -102,7 +103,7 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
 }
 
 /** Cancels the statement in progress when the signal is aborted. */
-async function cancelWhenAborted(
+export async function cancelWhenAborted(
   url: string,
   client: Client,
   signal: AbortSignal,

@@ -34,62 +34,34 @@ export async function loadFile(
   format: FileFormat,
   { signal, onProgress, onNotice }: LoadOptions,
 ): Promise<number> {
-  const typed = Object.entries(format.columns).map(([column, { type }]) => {
-    const check =
-      type === 'timestamptz'
-        ? ` check ("${column}" >= '0001-01-01Z' and "${column}" < '10000-01-01Z')`
-        : '';
-    return `"${column}" ${type}${check}`;
-  });
-
-  const unique = format.indexed ? [`unique (${format.indexed.join(', ')})`] : [];
-  const columns = ['line integer', ...typed, `primary key (${format.key.join(', ')})`, ...unique];
-  await client.query(
-    `create temporary table import_${format.name} (${columns.join(', ')}) on commit drop`,
-  );
-
-  const lines: number[] = []; // by record
+  let rows = 0;
   const content = file.content();
   try {
     const batches = recordsOf(content);
     const [first, ...rest] = (await batches.next()).value ?? [];
-    const columnNames = parseHeader(first, format);
-    const copied = (records: readonly CsvRecord[]): Buffer => {
-      for (const { line } of records) lines.push(line);
-      onProgress(`reading ${format.name}`, `${counted(lines.length, 'row')}, ${file.progress()}`);
-      return Buffer.from(records.map((record) => copyLine(record, columnNames, format)).join(''));
+    const columns = parseHeader(first, format);
+    const reported = (records: readonly CsvRecord[]): Row[] => {
+      rows += records.length;
+      onProgress(`reading ${format.name}`, `${counted(rows, 'row')}, ${file.progress()}`);
+      return records.map((record) => rowOf(record, columns, format));
     };
 
-    const copy = async function* (): AsyncGenerator<Buffer, void> {
-      yield copied(rest);
-      for await (const records of batches) yield copied(records);
+    const all = async function* (): AsyncGenerator<Row[], void> {
+      yield reported(rest);
+      for await (const records of batches) yield reported(records);
     };
 
-    const names = columnNames.map((column) => `"${column}"`).join(', ');
-    const statement = `copy import_${format.name} (line, ${names}) from stdin with (encoding 'UTF8')`;
-    await pipeline(
-      Readable.from(copy(), { objectMode: false }),
-      client.query(copyFrom(statement)),
-      { signal },
-    );
-  } catch (error) {
-    throw error instanceof DatabaseError ? refusalByPostgres(error, format, lines) : error;
+    await loadRows(client, format, columns, all(), signal);
   } finally {
     await content.return();
   }
 
-  await client.query(`analyze import_${format.name}`);
-  if (lines.length === 0) onNotice(`${file.path}: has no rows after its header`);
-  return lines.length;
+  if (rows === 0) onNotice(`${file.path}: has no rows after its header`);
+  return rows;
 }
 
-/**
- * Checks a record and writes it as a line of COPY's text format:
- * https://www.postgresql.org/docs/current/sql-copy.html
- *
- * @throws BadLine
- */
-function copyLine(record: CsvRecord, columns: readonly string[], format: FileFormat): string {
+/** @throws BadLine for a record that does not have one field for each column */
+export function rowOf(record: CsvRecord, columns: readonly string[], format: FileFormat): Row {
   const { line } = record;
   const fields = fieldsOf(record);
   if (fields.every((value) => value === null)) throw new BadLine(line, 'is empty: remove it');
@@ -100,12 +72,87 @@ function copyLine(record: CsvRecord, columns: readonly string[], format: FileFor
       line,
       `must have ${columns.length} fields, like the header, but has ${fields.length}`,
     );
-  const values = fields.map((value, index) => {
-    const reason = reasonForRefusal(format, columns[index] ?? '', value);
+  const isText = (name = '') => {
+    const { type, isNullable } = format.columns[name] ?? {};
+    return type === 'text' && !isNullable;
+  };
+
+  // The platform's CSV writes an empty text as it writes a null.
+  return {
+    line,
+    fields: fields.map((value, index) => value ?? (isText(columns[index]) ? '' : null)),
+  };
+}
+
+/** A row to load, with one field for each column. */
+export interface Row {
+  readonly line: number;
+  readonly fields: readonly (string | null)[];
+}
+
+/**
+ * Loads rows into the temporary table `import_<name>`, as {@link loadFile} does.
+ *
+ * @param columns the names of the fields
+ */
+export async function loadRows(
+  client: Client,
+  format: FileFormat,
+  columns: readonly string[],
+  rows: AsyncIterable<Row[]> | Iterable<Row[]>,
+  signal: AbortSignal,
+): Promise<void> {
+  const typed = Object.entries(format.columns).map(([column, { type }]) => {
+    const check =
+      type === 'timestamptz'
+        ? ` check ("${column}" >= '0001-01-01Z' and "${column}" < '10000-01-01Z')`
+        : '';
+    return `"${column}" ${type}${check}`;
+  });
+
+  const unique = format.indexed ? [`unique (${format.indexed.join(', ')})`] : [];
+  const parts = ['line integer', ...typed, `primary key (${format.key.join(', ')})`, ...unique];
+  await client.query(
+    `create temporary table import_${format.name} (${parts.join(', ')}) on commit drop`,
+  );
+
+  const lines: number[] = []; // by record
+  const copy = async function* (): AsyncGenerator<Buffer, void> {
+    for await (const batch of rows) {
+      for (const { line } of batch) lines.push(line);
+      yield Buffer.from(batch.map((row) => copyLine(row, columns, format)).join(''));
+    }
+  };
+
+  const names = columns.map((column) => `"${column}"`).join(', ');
+  const statement = `copy import_${format.name} (line, ${names}) from stdin with (encoding 'UTF8')`;
+  try {
+    await pipeline(
+      Readable.from(copy(), { objectMode: false }),
+      client.query(copyFrom(statement)),
+      { signal },
+    );
+  } catch (error) {
+    throw error instanceof DatabaseError ? refusalByPostgres(error, format, lines) : error;
+  }
+
+  await client.query(`analyze import_${format.name}`);
+}
+
+/**
+ * Checks a row and writes it as a line of COPY's text format:
+ * https://www.postgresql.org/docs/current/sql-copy.html
+ *
+ * @throws BadLine
+ */
+function copyLine({ line, fields }: Row, columns: readonly string[], format: FileFormat): string {
+  const values = fields.map((field, index) => {
+    const name = columns[index] ?? '';
+    const reason = reasonForRefusal(format, name, field);
     if (reason !== undefined) throw new BadLine(line, reason);
-    return value === null
+    return field === null
       ? '\\N'
-      : value.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '');
+      : field.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '');
   });
 
   return `${line}\t${values.join('\t')}\n`;

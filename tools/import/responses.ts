@@ -5,9 +5,7 @@ import type { Counts } from './forms.ts';
 /**
  * Refuses responses in `import_responses` that have valid types but cannot be stored.
  *
- * @throws BadLine for a form version that the account does not have, or an `ad_id` that is not that
- * of the metadata (it is not
- *   stored)
+ * @throws BadLine for a form version that the account does not have
  */
 export async function checkResponses(client: Client, account: string): Promise<void> {
   // If another session deleted a form version now, its responses would be left out without an
@@ -20,22 +18,30 @@ export async function checkResponses(client: Client, account: string): Promise<v
   const { rows } = await client.query<{
     line: number;
     surveyid: string;
-    ad_id: string | null;
-    isUnknown: boolean;
   }>(
-    `select line, surveyid, ad_id, form.id is null as "isUnknown"
+    `select line, surveyid
      from import_responses as file left join surveys as form on form.id = surveyid and form.userid = $1
-     where form.id is null or ad_id is distinct from file.metadata ->> 'ad_id' order by line limit 1`,
+     where form.id is null order by line limit 1`,
     [account],
   );
 
   const [row] = rows;
-  if (!row) return;
-  if (row.isUnknown)
+  if (row)
     throw new BadLine(
       row.line,
       `surveyid: "${row.surveyid}" is neither in the forms file nor stored for this account: is it the forms file of this survey?`,
     );
+}
+
+/** @throws BadLine for an `ad_id` that is not that of the metadata (it is not stored) */
+export async function checkAdIds(client: Client): Promise<void> {
+  const { rows } = await client.query<{ line: number; ad_id: string | null }>(
+    `select line, ad_id from import_responses as file
+     where ad_id is distinct from file.metadata ->> 'ad_id' order by line limit 1`,
+  );
+
+  const [row] = rows;
+  if (!row) return;
   const adId = row.ad_id === null ? 'null' : shown(row.ad_id);
   throw new BadLine(row.line, `ad_id: ${adId} is not the ad_id of the metadata`);
 }
@@ -72,21 +78,23 @@ export async function compareWithStored(client: Client): Promise<Comparison> {
 
 /**
  * Stores the new and changed responses of `import_responses`; unchanged ones are not written again.
- * The file lacks two columns: a new response gets its form's shortcode and no seed, a stored one
- * keeps its values.
+ * Two columns are not exported: a new response gets its form's shortcode, a stored one keeps its own.
+ * The seed is that of the metadata where it is an integer; otherwise a stored one stays.
  */
 export async function storeResponses(client: Client): Promise<void> {
   await client.query(
-    `insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
-       question_idx, question_text, response, timestamp, metadata, pageid, translated_response)
+    `insert into responses as stored (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
+       question_idx, question_text, response, seed, timestamp, metadata, pageid, translated_response)
      select parent_surveyid, parent_shortcode, surveyid, form.shortcode, flowid, file.userid, question_ref,
-       question_idx, question_text, response, timestamp, file.metadata, pageid, translated_response
+       question_idx, question_text, response,
+       case when file.metadata ->> 'seed' ~ '^-?[0-9]{1,18}$' then (file.metadata ->> 'seed')::bigint end,
+       timestamp, file.metadata, pageid, translated_response
      from import_responses as file join surveys as form on form.id = surveyid
      where not exists (select from import_stored where import_stored.line = file.line and is_unchanged)
      on conflict (surveyid, timestamp, userid, question_ref) do update
-     set (parent_surveyid, parent_shortcode, flowid, question_idx, question_text, response, metadata, pageid,
+     set (parent_surveyid, parent_shortcode, flowid, question_idx, question_text, response, seed, metadata, pageid,
          translated_response)
        = (excluded.parent_surveyid, excluded.parent_shortcode, excluded.flowid, excluded.question_idx,
-         excluded.question_text, excluded.response, excluded.metadata, excluded.pageid, excluded.translated_response)`,
+         excluded.question_text, excluded.response, coalesce(excluded.seed, stored.seed), excluded.metadata, excluded.pageid, excluded.translated_response)`,
   );
 }

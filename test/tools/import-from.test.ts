@@ -1,0 +1,477 @@
+import { gzipSync } from 'node:zlib';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { copySurveys } from '../../tools/import/copy-surveys.ts';
+import { openSource, type SourceTiming } from '../../tools/import/source.ts';
+import { dump, query, startDatabase } from '../support/database.ts';
+import {
+  type PlatformAccount,
+  type PlatformForm,
+  type PlatformResponse,
+  startPlatform,
+} from '../support/platform.ts';
+import { runHere } from '../support/run-here.ts';
+import { startTool } from '../support/run-tool.ts';
+
+const KEY = 'key-of-ann';
+const email = 'ann@example.org';
+const idOf = (number: number) => `3f1c6c5e-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+const form = (values: Partial<PlatformForm> = {}): PlatformForm => ({
+  id: idOf(1),
+  survey_name: 'Health & Habits',
+  shortcode: 'start',
+  created: '2026-01-05 09:00:00.123456+00',
+  ...values,
+});
+
+const response = (values: Partial<PlatformResponse> = {}): PlatformResponse => ({
+  surveyid: idOf(1),
+  userid: '2000921492222525',
+  question_ref: 'health',
+  timestamp: '2026-03-01 00:03:43.77+00',
+  ...values,
+});
+
+/** Responses a minute apart, to one question of many participants. */
+const responses = (count: number, values: Partial<PlatformResponse> = {}) =>
+  Array.from({ length: count }, (_, index) =>
+    response({
+      userid: String(1000 + index),
+      timestamp: `2026-03-01 00:${String(10 + Math.floor(index / 2))}:43.770047+00`,
+      ...values,
+    }),
+  );
+
+/** A platform with an account, and a database to copy it into. */
+async function start(account: Partial<PlatformAccount> = {}, ...others: PlatformAccount[]) {
+  await using stack = new AsyncDisposableStack();
+  const ann = { key: KEY, forms: [form()], responses: [response()], ...account };
+  const platform = stack.use(await startPlatform([ann, ...others]));
+  const { url, stop } = await startDatabase();
+  stack.defer(stop);
+  const args = ['--from', platform.url, '--email', email];
+  const env = { DATABASE_URL: url, SURVEY_SOURCE_KEY: KEY };
+  const moved = stack.move();
+  return {
+    ann,
+    platform,
+    url,
+    args,
+    env,
+    /** Copies without the command, with short pauses. */
+    copyQuickly: async (timing: SourceTiming = {}) => {
+      const notices: string[] = [];
+      const { signal } = new AbortController();
+      const source = openSource(platform.url, KEY, signal, { pause: 1, ...timing });
+      const options = { dryRun: false, signal, onProgress: () => {} };
+      const copies = await copySurveys(
+        url,
+        source,
+        { email, surveys: [] },
+        { ...options, onNotice: (notice) => notices.push(notice) },
+      );
+      return { errors: copies.map(({ error }) => error), copies, notices };
+    },
+    /** @returns what the command prints */
+    run: async (...more: string[]) => runHere('import.ts', [...args, ...more], env),
+    stored: (columns: string) =>
+      query(
+        url,
+        `select ${columns} from responses join surveys on surveys.id = surveyid
+         order by timestamp, responses.userid, question_ref`,
+      ),
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  };
+}
+
+const succeeded = (...lines: string[]) => ({
+  status: 0,
+  stdout: lines.map((line) => `${line}\n`).join(''),
+  stderr: '',
+});
+
+describe('npm run db:import -- --from', () => {
+  test('copies form versions and responses exactly, with the microseconds of tokens', async () => {
+    const metadata = '{"seed": 2960024492, "ad_id": "2384", "n": [1, 0.5]}';
+    const all = [
+      response({ metadata, pageid: 'p', translated_response: 'Good', response: 'Mzuri, "sana"\n' }),
+      response({ timestamp: '2026-03-01 00:03:43.770047+00', metadata: null }),
+      response({ timestamp: '2026-03-01 00:03:44+00:00', flowid: '9007199254740993' }),
+      response({ timestamp: '2090-01-01 00:00:00.000001+00' }),
+    ];
+
+    const details = {
+      title: 'T',
+      off_time: '2026-05-01T00:00:00.000Z',
+      timeouts: [{ type: 'absolute' }],
+    };
+    const second = form({ id: idOf(2), created: '2026-02-01 00:00:00+00', metadata: '{"wave":2}' });
+    await using copy = await start({ forms: [form(details), second], responses: all });
+    expect(await copy.run()).toEqual(
+      succeeded(
+        'Health & Habits: 2 form versions: 2 new, 0 changed, 0 unchanged; 4 responses: 4 new, 0 changed, 0 unchanged',
+      ),
+    );
+    const columns = `to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as time, flowid::text, response,
+      seed::text, responses.metadata::text, pageid, translated_response, responses.shortcode`;
+    const plain = { flowid: '1', response: '', seed: null, metadata: null, pageid: null };
+    const rest = { translated_response: null, shortcode: 'start' };
+    expect(await copy.stored(columns)).toEqual([
+      {
+        time: '2026-03-01 00:03:43.770000',
+        flowid: '1',
+        response: 'Mzuri, "sana"\n',
+        seed: '2960024492',
+        metadata: '{"n": [1, 0.5], "seed": 2960024492, "ad_id": "2384"}',
+        pageid: 'p',
+        translated_response: 'Good',
+        shortcode: 'start',
+      },
+      { time: '2026-03-01 00:03:43.770047', ...plain, ...rest },
+      { time: '2026-03-01 00:03:44.000000', ...plain, ...rest, flowid: '9007199254740993' },
+      { time: '2090-01-01 00:00:00.000001', ...plain, ...rest },
+    ]);
+    const forms = await query(
+      copy.url,
+      `select title, formid, metadata, timeouts, created at time zone 'UTC' = '2026-01-05 09:00:00.123456' as exact,
+         off_time at time zone 'UTC' = '2026-05-01' as is_off
+       from surveys left join survey_settings on surveyid = id order by created`,
+    );
+    expect(forms).toEqual([
+      {
+        title: 'T',
+        formid: 'aBcD',
+        metadata: {},
+        timeouts: details.timeouts,
+        exact: true,
+        is_off: true,
+      },
+      {
+        title: 'Title of start',
+        formid: 'aBcD',
+        metadata: { wave: 2 },
+        timeouts: null,
+        exact: false,
+        is_off: null,
+      },
+    ]);
+  });
+
+  test('writes what differs: late and edited responses, a renamed survey, new settings', async () => {
+    await using copy = await start({ responses: responses(7) });
+    copy.platform.maxPage = 3;
+    await copy.run();
+    const versions = () =>
+      query(copy.url, 'select userid, xmin::text from responses order by userid');
+    const before = await versions();
+    const unchanged =
+      '1 form version: 0 new, 0 changed, 1 unchanged; 7 responses: 0 new, 0 changed, 7 unchanged';
+    expect(await copy.run()).toEqual(succeeded(`Health & Habits: ${unchanged}`));
+    expect(await versions()).toEqual(before);
+
+    const [first, ...others] = copy.ann.responses;
+    const late = response({ userid: 'late', timestamp: '2026-02-09 00:00:00+00' });
+    copy.ann.responses = [response({ ...first, response: 'edited' }), ...others.slice(1), late];
+    copy.ann.forms = [form({ survey_name: 'Renamed', timeouts: [] })];
+    const changes =
+      '1 form version: 0 new, 1 changed, 0 unchanged; 7 responses: 1 new, 1 changed, 5 unchanged; 1 stored response not in the source';
+    const dryRun = await copy.run('--dry-run');
+    expect(dryRun).toEqual(succeeded(`Renamed: ${changes}`, 'dry run: nothing was stored'));
+    expect(await versions()).toEqual(before);
+    expect(await copy.run()).toEqual(succeeded(`Renamed: ${changes}`));
+    expect(await copy.stored('distinct on (timestamp) response, survey_name')).toContainEqual({
+      response: 'edited',
+      survey_name: 'Renamed',
+    });
+  });
+
+  test('copies the surveys of --survey, from --since on', async () => {
+    const other = form({ id: idOf(2), survey_name: 'Other' });
+    await using copy = await start({ forms: [form(), other], responses: responses(6) });
+    const { stdout } = await copy.run(
+      '--survey',
+      'Health & Habits',
+      '--since',
+      '2026-03-01T00:11:43.770047Z',
+    );
+    expect(stdout).toMatch(
+      /^Health & Habits: 1 form.*; 4 responses: 4 new, 0 changed, 0 unchanged\n$/,
+    );
+    expect(await copy.stored('responses.userid')).toEqual(
+      ['1002', '1003', '1004', '1005'].map((userid) => ({ userid })),
+    );
+  });
+
+  test.each(['50%', 'a%20b', 'आयु', '%2541', 'a+b&c=d', '\u001b[2J\u202e'])(
+    'copies a survey named %j, and one without responses',
+    async (name) => {
+      const forms = [form({ survey_name: name }), form({ id: idOf(2), survey_name: 'empty' })];
+      await using copy = await start({ forms });
+      const { status, stdout } = await copy.run();
+      expect({ status, lines: stdout.split('\n').length }).toEqual({ status: 0, lines: 3 });
+      expect(stdout).toMatch(/^empty: 1 form version: 1 new.* 0 responses/m);
+      expect(stdout).not.toMatch(/[^\P{C}\n]/u); // neither escapes nor marks of direction
+      expect(await copy.stored('survey_name')).toEqual([{ survey_name: name }]);
+    },
+  );
+
+  test('a name that another account uses too is an empty survey without an error', async () => {
+    const bob = {
+      key: 'bob',
+      forms: [form({ id: idOf(9) })],
+      responses: [response({ surveyid: idOf(9) })],
+    };
+    await using copy = await start({ responses: [] }, bob);
+    expect(await copy.run()).toEqual(
+      succeeded(
+        'Health & Habits: 1 form version: 1 new, 0 changed, 0 unchanged; 0 responses: 0 new, 0 changed, 0 unchanged',
+      ),
+    );
+  });
+
+  test('is completed by the next run after kill -9 at any page', async () => {
+    await using copy = await start({ responses: responses(8, { metadata: '{"a":1.50}' }) });
+    copy.platform.maxPage = 3;
+    for (const page of [1, 2, 3]) {
+      const { child, outcome } = startTool('import.ts', copy.args, copy.env);
+      let pages = 0;
+      copy.platform.intercept = ({ url = '' }) => {
+        if (!url.includes('/responses?')) return false;
+        pages += 1;
+        if (pages > page) child.kill('SIGKILL');
+        return pages > page;
+      };
+
+      await outcome;
+      expect(await copy.stored('responses.userid')).toHaveLength(Math.min(3 * page, 8));
+    }
+
+    copy.platform.intercept = () => false;
+    expect((await copy.run()).stdout).toMatch(/8 responses: 0 new, 0 changed, 8 unchanged\n$/);
+  });
+});
+
+describe('what the platform cannot return', () => {
+  const forms = [form(), form({ id: idOf(2), survey_name: 'Other' })];
+  const other = response({ surveyid: idOf(2) });
+
+  test.each([
+    [
+      'a,b',
+      /^the same page is repeated without end at timestamp .*43.77\+00", userid "1", question_ref "a,b"/,
+    ],
+    [
+      'आयु',
+      /^\/responses has status 500; the platform cannot return .* Latin-1.* \(the page after .*userid "0"/,
+    ],
+  ])('fails the survey at the question %j, and copies the others', async (ref, error) => {
+    const all = [response({ userid: '0', timestamp: '2026-02-01 00:00:00+00' })];
+    all.push(response({ userid: '1', question_ref: ref }), other);
+    await using copy = await start({ forms, responses: all });
+    copy.platform.maxPage = 1;
+    const { errors } = await copy.copyQuickly();
+    expect(errors).toEqual([expect.stringMatching(error), undefined]);
+    expect(await copy.stored('survey_name')).toContainEqual({ survey_name: 'Other' });
+  });
+
+  test('goes past a question with a comma that is not the last of its page', async () => {
+    const all = ['a', 'a,b', 'a,c', 'b'].map((ref) => response({ question_ref: ref }));
+    await using copy = await start({ responses: all });
+    copy.platform.maxPage = 3;
+    expect((await copy.copyQuickly()).errors).toEqual([undefined]);
+    expect(await copy.stored('question_ref')).toHaveLength(4);
+  });
+
+  test('names numbers that it rounds', async () => {
+    await using copy = await start({
+      responses: [response({ metadata: '{"a":9007199254740993}' })],
+    });
+    expect((await copy.copyQuickly()).notices).toEqual([
+      '"Health & Habits": 1 number in metadata beyond 2^53, which the platform rounds',
+    ]);
+  });
+
+  test('leaves out the rows that cannot be stored, and names 20', async () => {
+    const bad = responses(30, { response: 'a\0\u001b' });
+    const json = response({ userid: 'json', metadata: '{"a":"\\u0000"}' });
+    const long = Array.from({ length: 700 }, (_, n) => ((n * 2654435761) >>> 0).toString(36)).join(
+      '',
+    );
+    const all = [...bad, json, response({ userid: 'long', question_ref: long }), response()];
+    await using copy = await start({ responses: all });
+    const { status, stdout, stderr } = await copy.run();
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/; 1 response: 1 new, 0 changed, 0 unchanged; 32 responses left out\n$/);
+    expect(stderr.match(/left out timestamp/g)).toHaveLength(20);
+    expect(await copy.stored('responses.userid')).toEqual([{ userid: response().userid }]);
+  });
+});
+
+describe('a source that is not trusted', () => {
+  const respond = (response: ServerResponse, body: unknown, headers = {}) =>
+    response.writeHead(200, headers).end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
+
+  test.each([
+    ['http://example.org', /^--from: expected the URL/],
+    ['https://u:p@example.org', /^--from: the URL must have no user name/],
+    ['ftp://localhost', /^--from: expected the URL/],
+  ])('is refused at %s', (url, message) => {
+    expect(() => openSource(url, KEY, new AbortController().signal)).toThrow(message);
+  });
+
+  test('is not followed elsewhere', async () => {
+    await using elsewhere = await startPlatform([{ key: KEY, forms: [], responses: [] }]);
+    await using copy = await start();
+    copy.platform.intercept = (_, response) => {
+      response.writeHead(302, { Location: `${elsewhere.url}/surveys` }).end();
+      return true;
+    };
+
+    const { status, stderr } = await copy.run();
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: '/surveys has status 302: redirects are not followed\n',
+    });
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  const bomb = gzipSync(Buffer.alloc(80 << 20));
+
+  test.each<[string, (response: ServerResponse) => void, RegExp]>([
+    [
+      'a gzip bomb',
+      (response) => respond(response, bomb, { 'Content-Encoding': 'gzip' }),
+      /is longer than 64 MiB/,
+    ],
+    [
+      'a body that never ends',
+      (response) => {
+        const more = setInterval(() => response.write('['), 20);
+        response.on('close', () => clearInterval(more));
+      },
+      /was not complete after 0.5 s/,
+    ],
+    ['silence', (response) => void response.write('['), /sent nothing for 0.4 s/],
+    ['a cut body', (response) => void response.write('[', () => response.destroy()), /broke off/],
+    ['no JSON', (response) => respond(response, Buffer.from('<html>')), /is not JSON/],
+    ['deep JSON', (response) => respond(response, Buffer.from('['.repeat(1e6))), /is not JSON/],
+    [
+      'many values',
+      (response) => respond(response, Buffer.from(`[${'0,'.repeat(5e6)}0]`)),
+      /too many values/,
+    ],
+    ['other JSON', (response) => respond(response, { a: 1 }), /is not a list/],
+  ])('fails the survey with %s, in bounded time', async (what, attack, message) => {
+    await using copy = await start();
+    copy.platform.intercept = ({ url = '' }, response) => {
+      const isPage = url.includes('/responses?');
+      if (isPage) attack(response);
+      return isPage;
+    };
+
+    const timing = { bomb: {}, silence: { silence: 400 } }[what.split(' ').at(-1) ?? ''] ?? {
+      request: 500,
+    };
+    const { errors } = await copy.copyQuickly(timing);
+    expect(errors).toEqual([expect.stringMatching(message)]);
+  });
+
+  test.each([
+    ['a page that is repeated', ['01', '02'], ['02'], /^the same page is repeated without end/],
+    [
+      'a time that decreases',
+      ['02', '03'],
+      ['01'],
+      /^the time decreases at timestamp "2026-03-01T00:00:01Z"/,
+    ],
+  ])('fails the survey with %s', async (_, first, second, message) => {
+    await using copy = await start();
+    const page = (seconds: readonly string[]) =>
+      seconds.map((second) => ({
+        ...response({ timestamp: `2026-03-01T00:00:${second}Z` }),
+        ...{
+          parent_shortcode: 's',
+          flowid: '1',
+          question_idx: '0',
+          question_text: '',
+          response: '',
+        },
+        token: 'dG9rZW4',
+      }));
+    copy.platform.intercept = ({ url = '' }, sent) => {
+      if (!url.includes('/responses?')) return false;
+      respond(sent, { responses: page(url.includes('after=') ? second : first) });
+      return true;
+    };
+
+    expect((await copy.copyQuickly()).errors).toEqual([expect.stringMatching(message)]);
+    expect(await copy.stored('timestamp')).toHaveLength(2); // of the first page
+  });
+
+  test('changes nothing of another account', async () => {
+    const theirs = [form({ id: idOf(9), survey_name: 'Theirs' })];
+    await using bob = await start({ forms: theirs, responses: [response({ surveyid: idOf(9) })] });
+    await bob.run();
+    const before = await dump(bob.url);
+    // an id of theirs as a form version, and as that of a response
+    bob.ann.forms = [form({ id: idOf(9), survey_name: 'Mine' })];
+    bob.args[3] = 'eve@example.org';
+    const stolen = await runHere('import.ts', bob.args, bob.env);
+    expect([stolen.status, stolen.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        `^Mine: .*FAILED: .* surveyid: "${idOf(9)}" belongs to another account`,
+      ),
+    ]);
+    bob.ann.forms = [form()];
+    bob.platform.intercept = ({ url = '' }, sent) => {
+      if (!url.includes('/responses?')) return false;
+      respond(sent, { responses: [{ ...response({ surveyid: idOf(9) }), token: 'dG9rZW4' }] });
+      return true;
+    };
+
+    const mixed = await runHere('import.ts', bob.args, bob.env);
+    expect([mixed.status, mixed.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        `FAILED: .*form version "${idOf(9)}", which is not among those of the survey`,
+      ),
+    ]);
+    const after = await dump(bob.url);
+    expect(after['responses']).toEqual(before['responses']);
+    expect(after['surveys']).toEqual(expect.arrayContaining(before['surveys'] ?? []));
+  });
+
+  test('is retried after 429 and 5xx, and never waits longer than 5 minutes', async () => {
+    await using copy = await start();
+    let refused = 0;
+    copy.platform.intercept = (_, sent) => {
+      refused += 1;
+      if (refused > 3) return false;
+      sent
+        .writeHead([429, 503, 502][refused - 1] ?? 500, {
+          'Retry-After': refused === 1 ? '1e9' : '999',
+        })
+        .end();
+      return true;
+    };
+
+    expect((await copy.copyQuickly()).errors).toEqual([undefined]);
+    expect(refused).toBe(7);
+  });
+
+  test('cannot print the key', async () => {
+    await using copy = await start({ forms: [form({ survey_name: `the ${KEY}`, title: 'a' })] });
+    const echoed = await copy.run();
+    expect(echoed).toMatchObject({ status: 1, stdout: '' });
+    copy.platform.intercept = (_, sent) => {
+      respond(sent, Buffer.from(`[{"survey_name":"\\u006b${KEY.slice(1)}","id":"a"}]`));
+      return true;
+    };
+
+    const escaped = await copy.run();
+    expect(escaped).toMatchObject({ status: 1, stdout: '' });
+    expect(echoed.stderr + escaped.stderr).not.toContain(KEY);
+  });
+});
