@@ -10,6 +10,8 @@ import {
   type PlatformResponse,
   startPlatform,
 } from '../support/platform.ts';
+import { loadFiles } from '../support/load-files.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { runHere } from '../support/run-here.ts';
 import { startTool } from '../support/run-tool.ts';
 
@@ -25,7 +27,7 @@ const form = (values: Partial<PlatformForm> = {}): PlatformForm => ({
   ...values,
 });
 
-const response = (values: Partial<PlatformResponse> = {}): PlatformResponse => ({
+const row = (values: Partial<PlatformResponse> = {}): PlatformResponse => ({
   surveyid: idOf(1),
   userid: '2000921492222525',
   question_ref: 'health',
@@ -36,7 +38,7 @@ const response = (values: Partial<PlatformResponse> = {}): PlatformResponse => (
 /** Responses a minute apart, to one question of many participants. */
 const responses = (count: number, values: Partial<PlatformResponse> = {}) =>
   Array.from({ length: count }, (_, index) =>
-    response({
+    row({
       userid: String(1000 + index),
       timestamp: `2026-03-01 00:${String(10 + Math.floor(index / 2))}:43.770047+00`,
       ...values,
@@ -46,7 +48,7 @@ const responses = (count: number, values: Partial<PlatformResponse> = {}) =>
 /** A platform with an account, and a database to copy it into. */
 async function start(account: Partial<PlatformAccount> = {}, ...others: PlatformAccount[]) {
   await using stack = new AsyncDisposableStack();
-  const ann = { key: KEY, forms: [form()], responses: [response()], ...account };
+  const ann = { key: KEY, forms: [form()], responses: [row()], ...account };
   const platform = stack.use(await startPlatform([ann, ...others]));
   const { url, stop } = await startDatabase();
   stack.defer(stop);
@@ -95,10 +97,10 @@ describe('npm run db:import -- --from', () => {
   test('copies form versions and responses exactly, with the microseconds of tokens', async () => {
     const metadata = '{"seed": 2960024492, "ad_id": "2384", "n": [1, 0.5]}';
     const all = [
-      response({ metadata, pageid: 'p', translated_response: 'Good', response: 'Mzuri, "sana"\n' }),
-      response({ timestamp: '2026-03-01 00:03:43.770047+00', metadata: null }),
-      response({ timestamp: '2026-03-01 00:03:44+00:00', flowid: '9007199254740993' }),
-      response({ timestamp: '2090-01-01 00:00:00.000001+00' }),
+      row({ metadata, pageid: 'p', translated_response: 'Good', response: 'Mzuri, "sana"\n' }),
+      row({ timestamp: '2026-03-01 00:03:43.770047+00', metadata: null }),
+      row({ timestamp: '2026-03-01 00:03:44+00:00', flowid: '9007199254740993' }),
+      row({ timestamp: '2090-01-01 00:00:00.000001+00' }),
     ];
 
     const details = {
@@ -171,8 +173,8 @@ describe('npm run db:import -- --from', () => {
     expect(await versions()).toEqual(before);
 
     const [first, ...others] = copy.ann.responses;
-    const late = response({ userid: 'late', timestamp: '2026-02-09 00:00:00+00' });
-    copy.ann.responses = [response({ ...first, response: 'edited' }), ...others.slice(1), late];
+    const late = row({ userid: 'late', timestamp: '2026-02-09 00:00:00+00' });
+    copy.ann.responses = [row({ ...first, response: 'edited' }), ...others.slice(1), late];
     copy.ann.forms = [form({ survey_name: 'Renamed', timeouts: [] })];
     const changes =
       '1 form version: 0 new, 1 changed, 0 unchanged; 7 responses: 1 new, 1 changed, 5 unchanged; 1 stored response not in the source';
@@ -220,7 +222,7 @@ describe('npm run db:import -- --from', () => {
     const bob = {
       key: 'bob',
       forms: [form({ id: idOf(9) })],
-      responses: [response({ surveyid: idOf(9) })],
+      responses: [row({ surveyid: idOf(9) })],
     };
     await using copy = await start({ responses: [] }, bob);
     expect(await copy.run()).toEqual(
@@ -252,9 +254,28 @@ describe('npm run db:import -- --from', () => {
   });
 });
 
+test('the files of the platform are accepted as they are, and give what its API gives', async () => {
+  const metadata = '{"ad_id": "2384", "seed": 7}';
+  const all = [...responses(4, { metadata, response: '' }), row({ translated_response: 'a,"b"' })];
+  await using copy = await start({ responses: all });
+  await copy.run();
+  const stored = await dump(copy.url);
+  await query(copy.url, 'truncate users cascade');
+
+  const file = async (endpoint: string) => {
+    const url = `${copy.platform.url}/responses/${endpoint}?survey=Health%20%26%20Habits`;
+    return (await fetch(url, { headers: { Authorization: `Bearer ${KEY}` } })).text();
+  };
+
+  const files = { forms: await file('form-data'), responses: await file('csv') };
+  expect(files.responses).toContain(',How are you?,,2026-03-01 00:10:43.770047+00,');
+  await loadFiles(copy.url, await newFolder(), files);
+  expect(await dump(copy.url)).toMatchObject({ responses: stored['responses'] });
+});
+
 describe('what the platform cannot return', () => {
   const forms = [form(), form({ id: idOf(2), survey_name: 'Other' })];
-  const other = response({ surveyid: idOf(2) });
+  const other = row({ surveyid: idOf(2) });
 
   test.each([
     [
@@ -266,8 +287,8 @@ describe('what the platform cannot return', () => {
       /^\/responses has status 500; the platform cannot return .* Latin-1.* \(the page after .*userid "0"/,
     ],
   ])('fails the survey at the question %j, and copies the others', async (ref, error) => {
-    const all = [response({ userid: '0', timestamp: '2026-02-01 00:00:00+00' })];
-    all.push(response({ userid: '1', question_ref: ref }), other);
+    const all = [row({ userid: '0', timestamp: '2026-02-01 00:00:00+00' })];
+    all.push(row({ userid: '1', question_ref: ref }), other);
     await using copy = await start({ forms, responses: all });
     copy.platform.maxPage = 1;
     const { errors } = await copy.copyQuickly();
@@ -276,7 +297,7 @@ describe('what the platform cannot return', () => {
   });
 
   test('goes past a question with a comma that is not the last of its page', async () => {
-    const all = ['a', 'a,b', 'a,c', 'b'].map((ref) => response({ question_ref: ref }));
+    const all = ['a', 'a,b', 'a,c', 'b'].map((ref) => row({ question_ref: ref }));
     await using copy = await start({ responses: all });
     copy.platform.maxPage = 3;
     expect((await copy.copyQuickly()).errors).toEqual([undefined]);
@@ -285,7 +306,7 @@ describe('what the platform cannot return', () => {
 
   test('names numbers that it rounds', async () => {
     await using copy = await start({
-      responses: [response({ metadata: '{"a":9007199254740993}' })],
+      responses: [row({ metadata: '{"a":9007199254740993}' })],
     });
     expect((await copy.copyQuickly()).notices).toEqual([
       '"Health & Habits": 1 number in metadata beyond 2^53, which the platform rounds',
@@ -294,17 +315,17 @@ describe('what the platform cannot return', () => {
 
   test('leaves out the rows that cannot be stored, and names 20', async () => {
     const bad = responses(30, { response: 'a\0\u001b' });
-    const json = response({ userid: 'json', metadata: '{"a":"\\u0000"}' });
+    const json = row({ userid: 'json', metadata: '{"a":"\\u0000"}' });
     const long = Array.from({ length: 700 }, (_, n) => ((n * 2654435761) >>> 0).toString(36)).join(
       '',
     );
-    const all = [...bad, json, response({ userid: 'long', question_ref: long }), response()];
+    const all = [...bad, json, row({ userid: 'long', question_ref: long }), row()];
     await using copy = await start({ responses: all });
     const { status, stdout, stderr } = await copy.run();
     expect(status).toBe(1);
     expect(stdout).toMatch(/; 1 response: 1 new, 0 changed, 0 unchanged; 32 responses left out\n$/);
     expect(stderr.match(/left out timestamp/g)).toHaveLength(20);
-    expect(await copy.stored('responses.userid')).toEqual([{ userid: response().userid }]);
+    expect(await copy.stored('responses.userid')).toEqual([{ userid: row().userid }]);
   });
 });
 
@@ -388,8 +409,8 @@ describe('a source that is not trusted', () => {
   ])('fails the survey with %s', async (_, first, second, message) => {
     await using copy = await start();
     const page = (seconds: readonly string[]) =>
-      seconds.map((second) => ({
-        ...response({ timestamp: `2026-03-01T00:00:${second}Z` }),
+      seconds.map((at) => ({
+        ...row({ timestamp: `2026-03-01T00:00:${at}Z` }),
         ...{
           parent_shortcode: 's',
           flowid: '1',
@@ -411,7 +432,7 @@ describe('a source that is not trusted', () => {
 
   test('changes nothing of another account', async () => {
     const theirs = [form({ id: idOf(9), survey_name: 'Theirs' })];
-    await using bob = await start({ forms: theirs, responses: [response({ surveyid: idOf(9) })] });
+    await using bob = await start({ forms: theirs, responses: [row({ surveyid: idOf(9) })] });
     await bob.run();
     const before = await dump(bob.url);
     // an id of theirs as a form version, and as that of a response
@@ -427,7 +448,7 @@ describe('a source that is not trusted', () => {
     bob.ann.forms = [form()];
     bob.platform.intercept = ({ url = '' }, sent) => {
       if (!url.includes('/responses?')) return false;
-      respond(sent, { responses: [{ ...response({ surveyid: idOf(9) }), token: 'dG9rZW4' }] });
+      respond(sent, { responses: [{ ...row({ surveyid: idOf(9) }), token: 'dG9rZW4' }] });
       return true;
     };
 

@@ -287,11 +287,12 @@ async function readForms(source: Source, name: string, versions: readonly JsonOb
   return await source
     .retrying(async (attempt) => {
       const survey = names[attempt % 2] ?? '';
-      const body = await source.get('/responses/form-data', `survey=${survey}`);
       try {
+        const body = await source.get('/responses/form-data', `survey=${survey}&missing=404`);
         return { ...(await formsIn(body, name, versions)), survey };
       } catch (error) {
-        throw error instanceof BadLine ? new SourceFailure(error.message) : error;
+        const isOther = error instanceof SourceFailure && error.status === 404;
+        throw isOther || error instanceof BadLine ? new SourceFailure(messageOf(error)) : error;
       }
     })
     .catch(naming('/responses/form-data'));

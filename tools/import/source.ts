@@ -135,8 +135,7 @@ export function openSource(
      * @param onLargeNumber called for each integer that a double cannot hold exactly
      */
     parse(body: Buffer, onLargeNumber: () => void = () => {}): unknown {
-      if (body.reduce((commas, byte) => (byte === COMMA ? commas + 1 : commas), 0) > MAX_VALUES)
-        throw new SourceFailure('has too many values');
+      if (isCrowded(body)) throw new SourceFailure('has too many values');
       const revive = (name: string, value: unknown, { source }: { source: string }) => {
         if (name.includes(key) || (typeof value === 'string' && value.includes(key)))
           throw containsKey();
@@ -158,6 +157,12 @@ export function openSource(
 
 /** https://tc39.es/proposal-json-parse-with-source/, which TypeScript does not describe yet. */
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown };
+
+function isCrowded(body: Buffer): boolean {
+  let commas = 0;
+  for (let at = body.indexOf(COMMA); at !== -1; at = body.indexOf(COMMA, at + 1)) commas += 1;
+  return commas > MAX_VALUES;
+}
 
 const containsKey = () =>
   new SourceFailure('contains the key, and is refused for that', { isFinal: true });
