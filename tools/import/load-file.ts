@@ -9,6 +9,8 @@ import { parseHeader } from './header.ts';
 import type { InputFile } from './input-file.ts';
 import { type CsvRecord, fieldsOf, recordsOf } from './records.ts';
 
+const ROWS_AT_A_TIME = 500;
+
 export interface LoadOptions {
   signal: AbortSignal;
   /** Called with what is being done, such as `checking responses`, and how much of it. */
@@ -120,7 +122,10 @@ export async function loadRows(
   const copy = async function* (): AsyncGenerator<Buffer, void> {
     for await (const batch of rows) {
       for (const { line } of batch) lines.push(line);
-      yield Buffer.from(batch.map((row) => copyLine(row, columns, format)).join(''));
+      for (let start = 0; start < batch.length; start += ROWS_AT_A_TIME) {
+        const some = batch.slice(start, start + ROWS_AT_A_TIME);
+        yield Buffer.from(some.map((row) => copyLine(row, columns, format)).join(''));
+      }
     }
   };
 
