@@ -105,7 +105,7 @@ export async function copySurveys(
       } catch (error) {
         signal.throwIfAborted(); // instead of Postgres' error for a cancelled statement
         if (!(error instanceof UserError || error instanceof BadLine)) throw error;
-        copy.error = messageOf(error);
+        copy.error = `${error instanceof BadLine ? '/responses/form-data ' : ''}${messageOf(error)}`;
       }
     }
 
@@ -254,7 +254,11 @@ async function storeAllowed(
     try {
       return await store(rows);
     } catch (error) {
-      if (!(error instanceof BadLine) || refused === MAX_REFUSED_BY_POSTGRES) throw error;
+      if (!(error instanceof BadLine)) throw error;
+      if (refused === MAX_REFUSED_BY_POSTGRES)
+        throw new UserError('a page has too many responses that cannot be stored', {
+          cause: error,
+        });
       refuse(error.line, error.reason);
       rows = rows.filter(({ line }) => line !== error.line);
     }
