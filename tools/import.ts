@@ -156,7 +156,7 @@ function formatCopy({ name, forms, responses, refused, missing = 0, error }: Sur
     ...(error === undefined ? [] : [`FAILED: ${error}`]),
   ];
 
-  return `${printable(name)}: ${parts.join('; ')}`;
+  return printable(`${name}: ${parts.join('; ')}`);
 }
 
 /** The result of an import, in lines for the terminal. */

@@ -1,9 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { lockAddress } from '../../tools/accounts.ts';
+import { inTransaction, withConnection } from '../../tools/connection.ts';
 import { copySurveys } from '../../tools/import/copy-surveys.ts';
 import { openSource, type SourceTiming } from '../../tools/import/source.ts';
-import { dump, query, startDatabase } from '../support/database.ts';
+import { dump, query, startDatabase, untilBlocked } from '../support/database.ts';
 import {
   type PlatformAccount,
   type PlatformForm,
@@ -230,6 +232,52 @@ describe('npm run db:import -- --from', () => {
         'Health & Habits: 1 form version: 1 new, 0 changed, 0 unchanged; 0 responses: 0 new, 0 changed, 0 unchanged',
       ),
     );
+  });
+
+  test('waits for another import of the account', async () => {
+    await using copy = await start();
+    const { outcome } = await withConnection(copy.url, (client) =>
+      inTransaction(client, async () => {
+        await lockAddress(client, email);
+        const started = startTool('import.ts', copy.args, copy.env);
+        await untilBlocked(copy.url);
+        return started;
+      }),
+    );
+
+    expect((await outcome).stderr).toContain('waiting: another import for this account is running');
+    expect(await copy.stored('response')).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      ['--from', 'http://127.0.0.1:1', '--forms', 'f.csv'],
+      /'--from <url>' cannot be used with .*--forms/,
+    ],
+    [
+      ['--forms', 'f.csv', '--responses', 'r.csv', '--survey', 'S'],
+      /--survey and --since need --from/,
+    ],
+    [
+      ['--from', 'http://127.0.0.1:1', '--since', 'yesterday'],
+      /^--since: "yesterday" is not a time/,
+    ],
+    [['--from', 'http://127.0.0.1:1'], /^SURVEY_SOURCE_KEY is not set/],
+  ])('refuses %j', async (args, message) => {
+    const env = { DATABASE_URL: '', SURVEY_SOURCE_KEY: ' ' };
+    const { status, stderr } = await runHere('import.ts', ['--email', email, ...args], env);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(message) });
+  });
+
+  test('names a survey that the source does not have, and copies the others', async () => {
+    await using copy = await start();
+    const { status, stdout } = await copy.run('--survey', 'None', '--survey', 'Health & Habits');
+    expect({ status, stdout }).toEqual({
+      status: 1,
+      stdout: expect.stringMatching(
+        /^None: .*; FAILED: the source has no survey of this name\nHealth & Habits: 1 .* 1 new.*\n$/,
+      ),
+    });
   });
 
   test('is completed by the next run after kill -9 at any page', async () => {

@@ -3,6 +3,7 @@ import { formatInstant, type Microseconds } from '../../src/responses/timestamp.
 import { findAccount, findOrCreateAccount } from '../accounts.ts';
 import { counted, messageOf, UserError } from '../command.ts';
 import { inTransaction, limitLockWaits, withConnection } from '../connection.ts';
+import { printable } from '../keys/printable.ts';
 import { ADVISORY_LOCK, applyMigrations } from '../migrations.ts';
 import { BadLine, shown } from './bad-line.ts';
 import { formsFile, formDetails, sourceForms, sourceResponses } from './columns.ts';
@@ -86,7 +87,7 @@ export async function copySurveys(
     let named = 0;
     const onRefusal = (text: string) => {
       named += 1;
-      if (named <= MAX_NAMED) onNotice(text);
+      if (named <= MAX_NAMED) onNotice(printable(text));
     };
 
     for (const name of wanted.length > 0 ? new Set(wanted) : found.keys()) {
@@ -170,10 +171,10 @@ async function copySurvey(
   const ids = new Set(versions.map(({ id }) => String(id)));
   const { rows: forms, columns, survey } = await readForms(source, name, versions);
 
-  const loadForms = async (): Promise<string> => {
+  const loadForms = async (notify: (notice: string) => void = () => {}): Promise<string> => {
     await loadRows(client, sourceForms, columns, [forms], signal);
     const renumbered = await checkVersions(client);
-    if (renumbered !== undefined) onNotice(`${shown(name)}: form version on ${renumbered}`);
+    if (renumbered !== undefined) notify(`${shown(name)}: form version on ${renumbered}`);
     const { account } = await findOrCreateAccount(client, email);
     copy.forms = await storeForms(client, account.id, forms.length);
     const written = await storeDetails(client);
@@ -184,7 +185,7 @@ async function copySurvey(
 
   const rollBack = () => dryRun && client.query('rollback'); // leaves nothing to commit
   const account = await inTransaction(client, async () => {
-    const id = await loadForms();
+    const id = await loadForms(onNotice);
     await rollBack();
     return id;
   });
