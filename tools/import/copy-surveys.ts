@@ -70,9 +70,10 @@ const none = (): Counts => ({ new: 0, changed: 0, unchanged: 0 });
 export async function copySurveys(
   url: string,
   source: Source,
-  { email, surveys: wanted, since }: CopyInput,
+  input: CopyInput,
   options: CopyOptions,
 ): Promise<SurveyCopy[]> {
+  const { email, surveys: wanted } = input;
   const { signal, onNotice, onProgress, dryRun } = options;
   const found = await source.retrying(() => listSurveys(source)).catch(naming('/surveys'));
   return await withConnection(url, async (client) => {
@@ -97,12 +98,7 @@ export async function copySurveys(
       try {
         const versions = found.get(name);
         if (!versions) throw new UserError('the source has no survey of this name');
-        await copySurvey(
-          client,
-          source,
-          { email, versions, copy, since },
-          { ...options, onRefusal },
-        );
+        await copySurvey(client, source, input, versions, copy, { ...options, onRefusal });
       } catch (error) {
         signal.throwIfAborted(); // instead of Postgres' error for a cancelled statement
         if (!(error instanceof UserError || error instanceof BadLine)) throw error;
@@ -153,17 +149,12 @@ async function lockAccount(client: Client, email: string, onNotice: (notice: str
   await client.query('select pg_advisory_lock($1, hashtext(lower($2)))', key);
 }
 
-interface SurveyToCopy {
-  email: string;
-  versions: readonly JsonObject[];
-  copy: SurveyCopy;
-  since: Microseconds | undefined;
-}
-
 async function copySurvey(
   client: Client,
   source: Source,
-  { email, versions, copy, since }: SurveyToCopy,
+  { email, since }: CopyInput,
+  versions: readonly JsonObject[],
+  copy: SurveyCopy,
   options: CopyOptions & { onRefusal: (text: string) => void },
 ): Promise<void> {
   const { signal, onProgress, onNotice, dryRun } = options;
@@ -206,7 +197,7 @@ async function copySurvey(
   let large = 0;
   let isRounded = false;
   const onLargeNumber = () => (large += 1);
-  for await (const page of pagesOf(source, { name, survey, since, onLargeNumber })) {
+  for await (const page of pagesOf(source, name, survey, since, onLargeNumber)) {
     isRounded ||= olderTokenTime(page.at(-1)?.['token']) !== undefined;
     const added = order.take(page.map(withExactTime));
     const stranger = added.find(({ surveyid }) => !ids.has(String(surveyid)));
@@ -296,7 +287,7 @@ async function readForms(source: Source, name: string, versions: readonly JsonOb
         const body = await source.get('/responses/form-data', `survey=${survey}&missing=404`);
         return { ...(await formsIn(body, name, versions)), survey };
       } catch (error) {
-        const isOther = error instanceof SourceFailure && error.status === 404;
+        const isOther = error instanceof SourceFailure && error.details.status === 404;
         throw isOther || error instanceof BadLine ? new SourceFailure(messageOf(error)) : error;
       }
     })
@@ -304,7 +295,7 @@ async function readForms(source: Source, name: string, versions: readonly JsonOb
 }
 
 async function formsIn(body: Buffer, name: string, versions: readonly JsonObject[]) {
-  const [header, ...records] = (await Array.fromAsync(recordsOf(toAsync([body])))).flat();
+  const [header, ...records] = (await Array.fromAsync(recordsOf([body]))).flat();
   const columns = parseHeader(header, formsFile);
   const left = new Map(versions.map((version) => [version['id'], version]));
   const rows = records.map((record): Row => {
@@ -322,22 +313,17 @@ async function formsIn(body: Buffer, name: string, versions: readonly JsonObject
   return { rows, columns: [...columns, ...Object.keys(formDetails.columns)] };
 }
 
-async function* toAsync<T>(items: readonly T[]): AsyncGenerator<T, void> {
-  yield* items;
-}
-
-interface PagesToRead {
-  name: string;
-  /** As the endpoints of CSV take it. */
-  survey: string;
-  since: Microseconds | undefined;
-  onLargeNumber: () => void;
-}
-
-/** The pages of a survey, one request at a time, up to the first empty one. */
+/**
+ * The pages of a survey, one request at a time, up to the first empty one.
+ *
+ * @param survey its name as the endpoints of CSV take it
+ */
 async function* pagesOf(
   source: Source,
-  { name, survey, since, onLargeNumber }: PagesToRead,
+  name: string,
+  survey: string,
+  since: Microseconds | undefined,
+  onLargeNumber: () => void,
 ): AsyncGenerator<JsonObject[], void> {
   // The older form of a token, which both the platform and this service take.
   const start = since === undefined ? '' : `${formatInstant(since - 1n).replace('T', ' ')},,`;
@@ -357,7 +343,8 @@ async function* pagesOf(
       });
       if (after) query.set('after', after);
       const page = await source.get('/responses', String(query)).catch(async (error: unknown) => {
-        const isMaybeEmpty = isFirst && error instanceof SourceFailure && error.status === 500;
+        const isMaybeEmpty =
+          isFirst && error instanceof SourceFailure && error.details.status === 500;
         if (isMaybeEmpty && (await isEmptyFile(source, survey))) return undefined;
         throw error;
       });
@@ -376,7 +363,7 @@ async function* pagesOf(
     const rows = await source.retrying(read, attempts).catch((error: unknown) => {
       if (!(error instanceof SourceFailure)) throw error;
       const advice =
-        error.status === 500
+        error.details.status === 500
           ? '; the platform cannot return a userid or question_ref with characters beyond Latin-1, which only its CSV file has'
           : '';
       throw new UserError(`/responses ${error.message}${advice} (${place})`, { cause: error });

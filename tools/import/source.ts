@@ -14,23 +14,23 @@ const NEEDS_SOURCE = /(?:"\s*:|[[,])\s*-?\d(?:\d{15}|\d*[.eE])|\\u00[2-7]/;
 const MAX_RETRY_AFTER_S = 300;
 const ATTEMPTS = 5;
 
-/** A request that failed. Another attempt may succeed, unless it `isFinal`. */
+interface FailureDetails {
+  /** Whether another attempt would fail too. */
+  readonly isFinal?: boolean;
+  /** The status of the response; undefined if the transfer broke. */
+  readonly status?: number;
+  /** How long to wait before another attempt, in seconds. */
+  readonly retryAfter?: number;
+}
+
+/** A request that failed. */
 export class SourceFailure extends UserError {
   override name = 'SourceFailure';
-  readonly isFinal: boolean;
-  /** The status of the response; undefined if the transfer broke. */
-  readonly status: number | undefined;
-  /** How long to wait before another attempt, in seconds. */
-  readonly retryAfter: number;
+  readonly details: FailureDetails;
 
-  constructor(
-    message: string,
-    { isFinal = false, status, retryAfter = 0 }: Partial<SourceFailure> = {},
-  ) {
+  constructor(message: string, details: FailureDetails = {}) {
     super(message);
-    this.isFinal = isFinal;
-    this.status = status;
-    this.retryAfter = retryAfter;
+    this.details = details;
   }
 }
 
@@ -126,9 +126,12 @@ export function openSource(
         try {
           return await attempt(number);
         } catch (error) {
-          if (!(error instanceof SourceFailure) || error.isFinal || number + 1 >= attempts)
+          if (!(error instanceof SourceFailure) || error.details.isFinal || number + 1 >= attempts)
             throw error;
-          const wait = Math.max(error.retryAfter * 1000, pause * 2 ** Math.min(number, 3));
+          const wait = Math.max(
+            (error.details.retryAfter ?? 0) * 1000,
+            pause * 2 ** Math.min(number, 3),
+          );
           await sleep(wait, undefined, { signal }).catch(() => signal.throwIfAborted());
         }
       }
@@ -193,7 +196,6 @@ function refusal({ status, headers }: Response): SourceFailure {
   const retryAfter = /^\d{1,3}$/.test(seconds) ? Number(seconds) : 0;
   const reasons: Record<number, string> = {
     401: 'the key (SURVEY_SOURCE_KEY) is not accepted',
-    403: 'the key (SURVEY_SOURCE_KEY) may not do this',
     404: 'is this the URL of a service?',
   };
 
