@@ -1,5 +1,4 @@
 // npm run db:import: loads files in the service's own export formats for an account.
-import { setFlagsFromString } from 'node:v8';
 import { isAbsolute, join, relative } from 'node:path';
 import { commandLine, counted, needs, runCommand, UserError } from './command.ts';
 import { Option } from 'commander';
@@ -7,7 +6,7 @@ import { parseInstant } from '../src/responses/timestamp.ts';
 import { checkEmail } from './accounts.ts';
 import { openForCommand } from './database.ts';
 import type { Counts } from './import/forms.ts';
-import { type CopyInput, copySurveys, type SurveyCopy } from './import/copy-surveys.ts';
+import { copySurveys, type SurveyCopy } from './import/copy-surveys.ts';
 import { type ImportInput, type ImportSummary, importFiles } from './import/import-files.ts';
 import { openInput } from './import/input-file.ts';
 import type { LoadOptions } from './import/load-file.ts';
@@ -16,8 +15,6 @@ import { printable } from './keys/printable.ts';
 import { startProgress } from './progress.ts';
 
 const DRY_RUN = 'dry run: nothing was stored';
-
-const collect = (name: string, names: readonly string[] = []) => [...names, name];
 
 const program = commandLine('npm run db:import --')
   .description(
@@ -34,7 +31,7 @@ const program = commandLine('npm run db:import --')
       'responses',
     ]),
   )
-  .option('--survey <name>', 'with --from: a survey to copy, repeatable; by default all', collect)
+  .option('--survey <name...>', 'with --from: surveys to copy; by default all')
   .option('--since <time>', 'with --from: the time from which on responses are copied')
   .option('--dry-run', 'check the files and report what would change, but store nothing')
   .addHelpText(
@@ -62,11 +59,10 @@ Examples:
   )
   .hook('preAction', (_, command) => {
     const { from, survey, since } = command.opts<Partial<CopyArguments>>();
-    needs('--email', ...(from === undefined ? ['--forms', '--responses'] : []))(_, command);
-    if (from === undefined && (survey ?? since) !== undefined)
-      command.error('error: --survey and --since need --from');
+    const isCopy = (from ?? survey ?? since) !== undefined;
+    needs('--email', ...(isCopy ? ['--from'] : ['--forms', '--responses']))(_, command);
   })
-  .action((options: Arguments) => withReports(options));
+  .action(withReports);
 
 await runCommand(() => program.parseAsync());
 
@@ -77,9 +73,9 @@ interface CopyArguments {
   since?: string;
 }
 
-type Arguments = { dryRun?: boolean } & (CopyArguments | (ImportInput & { from?: undefined }));
-
-async function withReports(given: Arguments): Promise<void> {
+async function withReports(
+  given: { dryRun?: boolean } & (CopyArguments | (ImportInput & { from?: undefined })),
+): Promise<void> {
   const { email, dryRun = false } = given;
   checkEmail(email);
   const interruption = new AbortController();
@@ -126,21 +122,15 @@ async function fileImport({ email, forms, responses }: ImportInput): Promise<Wor
   return async (url, options) => format(await importFiles(url, input, options), options.dryRun);
 }
 
-function copy(
-  { from, email, survey: surveys = [], since: text }: CopyArguments,
-  signal: AbortSignal,
-): Work {
-  const since = text === undefined ? undefined : parseInstant(text);
-  if (text !== undefined && since === undefined)
+function copy({ from, email, survey, since: time }: CopyArguments, signal: AbortSignal): Work {
+  const since = time === undefined ? undefined : parseInstant(time);
+  if (time !== undefined && since === undefined)
     throw new UserError(
-      `--since: ${JSON.stringify(text)} is not a time such as 2026-03-01 or 2026-03-01T00:00:00Z`,
+      `--since: ${JSON.stringify(time)} is not a time such as 2026-03-01 or 2026-03-01T00:00:00Z`,
     );
-  // Pages become garbage fast: without this, V8 lets 100 MiB of them pile up.
-  setFlagsFromString('--optimize-for-size');
   const source = openSource(from, (process.env['SURVEY_SOURCE_KEY'] ?? '').trim(), signal);
-  const input: CopyInput = { email, surveys, since };
   return async (url, options) => {
-    const copies = await copySurveys(url, source, input, options);
+    const copies = await copySurveys(url, source, { email, surveys: survey, since }, options);
     if (copies.some(({ error, refused }) => error !== undefined || refused > 0))
       process.exitCode = 1;
     return [...copies.map(formatCopy), ...(options.dryRun ? [DRY_RUN] : [])];
@@ -166,15 +156,13 @@ function format(
 ): string[] {
   const isNothingNew =
     !isNewAccount && [forms, responses].every((counts) => counts.new + counts.changed === 0);
-  const lines = [
+  return [
     `${isNewAccount ? 'new account' : 'account'} ${email}`,
     formatCounts('form version', forms),
     formatCounts('response', responses),
     ...(isNothingNew ? ['nothing changed: all rows were already stored'] : []),
     ...(isDryRun ? [DRY_RUN] : []),
   ];
-
-  return lines;
 }
 
 function formatCounts(noun: string, { new: added, changed, unchanged }: Counts): string {

@@ -76,7 +76,7 @@ const responsesFiles: [string, string | Uint8Array][] = [
   [' line 7: repeats the header: remove it', onLine5() + onLine5({ userid: '4' })],
   [' line 7: must have 14 fields, like the header, but has 2', `${onLine5()}a,b\n`],
   [' line 7: is empty: remove it', `${onLine5()}\n`],
-  [' line 5: has a NUL character', onLine5({ response: 'a\0b' })],
+  [' line 5: response: has a NUL character', onLine5({ response: 'a\0b' })],
   [' line 5: is not valid UTF-8', Buffer.from(onLine5({ response: 'one\ntwo \u00E9' }), 'latin1')],
   [
     ` line 5: surveyid: "${unknownId}" is neither in the forms file nor stored`,

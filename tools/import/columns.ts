@@ -1,4 +1,5 @@
 import { columnNamed, CSV_COLUMNS } from '../../src/responses/columns.ts';
+import { isStorable } from '../../src/responses/cursor.ts';
 import { shown } from './bad-line.ts';
 
 /** The kind of values in a column. */
@@ -20,6 +21,8 @@ export interface FileFormat {
   /** Also the name of the option that takes the file. */
   readonly name: 'forms' | 'responses';
   readonly columns: Readonly<Record<string, Kind>>;
+  /** More columns of its table, which another service has. They are null for a file. */
+  readonly details?: Readonly<Record<string, Kind>>;
   /** Columns that identify a record. */
   readonly key: readonly string[];
   /** Columns of another index, for whose entries their values can be too long. */
@@ -68,9 +71,6 @@ export const timestamp: Kind = {
   expected: 'a timestamp such as 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00',
 };
 
-/** The cast checks it. */
-const json: Kind = { type: 'jsonb', isValid: () => true, expected: 'JSON' };
-
 /** Only its beginning is checked here: the cast checks the rest. */
 const jsonObject: Kind = {
   type: 'jsonb',
@@ -86,6 +86,19 @@ function integer(type: 'integer' | 'bigint', min: bigint, max: bigint, expected:
   };
 }
 
+const nullable = (kind: Kind): Kind => ({ ...kind, isNullable: true });
+
+const json = nullable({ type: 'jsonb', isValid: () => true, expected: 'JSON' });
+
+/** What `/surveys` has of a form version besides the columns of a file. */
+export const formDetails = {
+  title: nullable(text),
+  formid: nullable(text),
+  translation_conf: json,
+  off_time: nullable(timestamp),
+  timeouts: json,
+};
+
 /** The columns of `/responses/form-data`. */
 export const formsFile: FileFormat = {
   name: 'forms',
@@ -97,6 +110,7 @@ export const formsFile: FileFormat = {
     survey_created: timestamp,
     metadata: jsonObject,
   },
+  details: formDetails,
   key: ['surveyid'],
   // as in surveys_by_account, whose first column is a UUID as well
   indexed: ['surveyid', 'survey_name'],
@@ -125,39 +139,16 @@ export const responsesFile: FileFormat = {
   endpoint: '/responses/csv',
 };
 
-/** What `/surveys` has of a form version besides the columns of a file. */
-export const formDetails: FileFormat = {
-  ...formsFile,
-  columns: {
-    title: text,
-    formid: text,
-    translation_conf: json,
-    off_time: { ...timestamp, isNullable: true },
-    timeouts: { ...json, isNullable: true },
-  },
-};
-
-/** Form versions of another service. */
-export const sourceForms: FileFormat = {
-  ...formsFile,
-  columns: { ...formsFile.columns, ...formDetails.columns },
-};
-
-const { ad_id: _, ...withoutAdId } = responsesFile.columns;
-
-/** Responses of another service, as in `/responses`, without what is not stored. */
-export const sourceResponses: FileFormat = { ...responsesFile, columns: withoutAdId };
-
 /** Why `value` is not valid in a column; undefined if it is. */
 export function reasonForRefusal(
-  { columns }: FileFormat,
+  { columns, details }: FileFormat,
   name: string,
   value: string | null,
 ): string | undefined {
-  const kind = columns[name];
+  const kind = columns[name] ?? details?.[name];
   if (value === null) return kind?.isNullable ? undefined : `${name}: is empty`;
 
-  if (value.includes('\0') || !value.isWellFormed())
+  if (!isStorable(value))
     return `${name}: has a NUL character, or half of a surrogate pair, which Postgres cannot store`;
   if (kind?.isValid(value)) return undefined;
   if (ROUNDED_NUMBER.test(value))

@@ -10,65 +10,49 @@ export interface Counts {
 }
 
 /**
- * Stores the form versions of `import_forms` for an account. The file lacks three columns: a new
- * form version gets its shortcode as its title, its own id as its `formid` and no translations; a
- * stored one keeps its values.
+ * Stores the form versions of `import_forms` for an account. A file lacks what only another service
+ * has: a new form version gets its shortcode as its title, its own id as its `formid` and no
+ * translations; a stored one keeps its values.
  *
  * @param total number of rows in the table
  * @throws BadLine for an id that belongs to another account
  */
 export async function storeForms(client: Client, account: string, total: number): Promise<Counts> {
-  const { rows } = await client.query<{ isNew: boolean }>(
-    `insert into surveys as stored (id, userid, shortcode, survey_name, created, metadata, title, formid)
-     select surveyid, $1, shortcode, survey_name, survey_created, metadata, shortcode, surveyid::text from import_forms
-     order by import_forms.surveyid -- so that imports for two accounts cannot wait for each other
+  const forms = await client.query<{ id: string; isNew: boolean }>(
+    `insert into surveys as stored (id, userid, shortcode, survey_name, created, metadata, title, formid, translation_conf)
+     select surveyid, $1, file.shortcode, file.survey_name, survey_created, file.metadata,
+       coalesce(file.title, old.title, file.shortcode), coalesce(file.formid, old.formid, surveyid::text),
+       coalesce(file.translation_conf, old.translation_conf, '{}')
+     from import_forms as file left join surveys as old on old.id = surveyid
+     order by surveyid -- so that imports for two accounts cannot wait for each other
      on conflict (id) do update
-     set (shortcode, survey_name, created, metadata)
-       = (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata)
-     -- metadata as text, since 1.0 and 1.00 are equal as jsonb but printed as they were written
-     where stored.userid = $1 and (stored.shortcode, stored.survey_name, stored.created, stored.metadata::text)
-       is distinct from (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata::text)
-     returning xmax = 0 as "isNew" -- xmax is 0 in rows that were inserted, not in those that were updated`,
+     set (shortcode, survey_name, created, metadata, title, formid, translation_conf)
+       = (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata, excluded.title, excluded.formid,
+         excluded.translation_conf)
+     -- JSON as text, since 1.0 and 1.00 are equal as jsonb but printed as they were written
+     where stored.userid = $1 and (stored.shortcode, stored.survey_name, stored.created, stored.metadata::text,
+         stored.title, stored.formid, stored.translation_conf::text)
+       is distinct from (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata::text,
+         excluded.title, excluded.formid, excluded.translation_conf::text)
+     returning id, xmax = 0 as "isNew" -- xmax is 0 in rows that were inserted, not in those that were updated`,
     [account],
   );
 
   // not earlier: the statement waits for another import to store or not store an id
   await refuseIdsOfOthers(client, account);
-  const added = rows.filter((row) => row.isNew).length;
-  return { new: added, changed: rows.length - added, unchanged: total - rows.length };
-}
-
-/**
- * Stores what `import_forms` has besides the columns of a file, after {@link storeForms}.
- *
- * @returns the number of form versions that were written by this transaction
- */
-export async function storeDetails(client: Client): Promise<number> {
-  await client.query(
-    `update surveys as stored
-     set (title, formid, translation_conf) = (file.title, file.formid, file.translation_conf)
-     from import_forms as file
-     where stored.id = file.surveyid and (stored.title, stored.formid, stored.translation_conf::text)
-       is distinct from (file.title, file.formid, file.translation_conf::text)`,
-  );
-
-  await client.query(
+  const settings = await client.query<{ id: string }>(
     `insert into survey_settings as stored (surveyid, timeouts, off_time)
      select surveyid, file.timeouts, file.off_time
-     from import_forms as file left join survey_settings as settings using (surveyid)
-     where num_nonnulls(file.timeouts, file.off_time, settings.surveyid) > 0
+     from import_forms as file left join survey_settings as old using (surveyid)
+     where formid is not null and num_nonnulls(file.timeouts, file.off_time, old.surveyid) > 0
      on conflict (surveyid) do update set (timeouts, off_time) = (excluded.timeouts, excluded.off_time)
-     where (stored.timeouts::text, stored.off_time) is distinct from (excluded.timeouts::text, excluded.off_time)`,
+     where (stored.timeouts::text, stored.off_time) is distinct from (excluded.timeouts::text, excluded.off_time)
+     returning surveyid as id`,
   );
 
-  const { rows } = await client.query<{ written: number }>(
-    `select count(*)::float8 as written
-     from import_forms as file join surveys on id = file.surveyid
-     left join survey_settings as settings on settings.surveyid = file.surveyid
-     where pg_current_xact_id()::xid in (surveys.xmin, settings.xmin)`,
-  );
-
-  return rows[0]?.written ?? 0;
+  const written = new Set([...forms.rows, ...settings.rows].map(({ id }) => id)).size;
+  const added = forms.rows.filter((row) => row.isNew).length;
+  return { new: added, changed: written - added, unchanged: total - written };
 }
 
 async function refuseIdsOfOthers(client: Client, account: string): Promise<void> {

@@ -9,7 +9,7 @@ import { formsFile, responsesFile } from './columns.ts';
 import { checkVersions, storeForms } from './forms.ts';
 import { type InputFile, openInput } from './input-file.ts';
 import { type LoadOptions, loadFile } from './load-file.ts';
-import { checkAdIds, checkResponses, compareWithStored, storeResponses } from './responses.ts';
+import { storeResponses } from './responses.ts';
 
 export interface ImportInput {
   /** The account to load the files for; created if it does not exist. */
@@ -73,17 +73,11 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
       // locked only from here on
       const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email);
       const formCounts = await namingFile(forms, () => storeForms(client, account.id, formRows));
-      const responseCounts = await namingFile(responses, async () => {
-        await checkResponses(client, account.id);
-        await checkAdIds(client);
-        enter('comparing');
-        const { changed, unchanged } = await compareWithStored(client);
-        enter('writing');
-        await storeResponses(client);
-        signal.throwIfAborted();
-        return { new: rows - changed - unchanged, changed, unchanged };
-      });
+      const responseCounts = await namingFile(responses, () =>
+        storeResponses(client, account.id, rows, { enter }),
+      );
 
+      signal.throwIfAborted();
       if (dryRun) await client.query('rollback'); // leaves nothing to commit
       return { email: account.email, isNewAccount, forms: formCounts, responses: responseCounts };
     }).catch((error: unknown) => {

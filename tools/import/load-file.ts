@@ -9,8 +9,6 @@ import { parseHeader } from './header.ts';
 import type { InputFile } from './input-file.ts';
 import { type CsvRecord, fieldsOf, recordsOf } from './records.ts';
 
-const ROWS_AT_A_TIME = 500;
-
 export interface LoadOptions {
   signal: AbortSignal;
   /** Called with what is being done, such as `checking responses`, and how much of it. */
@@ -45,7 +43,7 @@ export async function loadFile(
     const reported = (records: readonly CsvRecord[]): Row[] => {
       rows += records.length;
       onProgress(`reading ${format.name}`, `${counted(rows, 'row')}, ${file.progress()}`);
-      return records.map((record) => rowOf(record, columns, format));
+      return records.map((record) => rowOf(record, columns));
     };
 
     const all = async function* (): AsyncGenerator<Row[], void> {
@@ -63,7 +61,7 @@ export async function loadFile(
 }
 
 /** @throws BadLine for a record that does not have one field for each column */
-export function rowOf(record: CsvRecord, columns: readonly string[], format: FileFormat): Row {
+export function rowOf(record: CsvRecord, columns: readonly string[]): Row {
   const { line } = record;
   const fields = fieldsOf(record);
   if (fields.every((value) => value === null)) throw new BadLine(line, 'is empty: remove it');
@@ -74,16 +72,7 @@ export function rowOf(record: CsvRecord, columns: readonly string[], format: Fil
       line,
       `must have ${columns.length} fields, like the header, but has ${fields.length}`,
     );
-  const isText = (name = '') => {
-    const { type, isNullable } = format.columns[name] ?? {};
-    return type === 'text' && !isNullable;
-  };
-
-  // The platform's CSV writes an empty text as it writes a null.
-  return {
-    line,
-    fields: fields.map((value, index) => value ?? (isText(columns[index]) ? '' : null)),
-  };
+  return { line, fields };
 }
 
 /** A row to load, with one field for each column. */
@@ -104,7 +93,8 @@ export async function loadRows(
   rows: AsyncIterable<Row[]> | Iterable<Row[]>,
   signal: AbortSignal,
 ): Promise<void> {
-  const typed = Object.entries(format.columns).map(([column, { type }]) => {
+  const all = { ...format.columns, ...format.details };
+  const typed = Object.entries(all).map(([column, { type }]) => {
     const check =
       type === 'timestamptz'
         ? ` check ("${column}" >= '0001-01-01Z' and "${column}" < '10000-01-01Z')`
@@ -122,10 +112,7 @@ export async function loadRows(
   const copy = async function* (): AsyncGenerator<Buffer, void> {
     for await (const batch of rows) {
       for (const { line } of batch) lines.push(line);
-      for (let start = 0; start < batch.length; start += ROWS_AT_A_TIME) {
-        const some = batch.slice(start, start + ROWS_AT_A_TIME);
-        yield Buffer.from(some.map((row) => copyLine(row, columns, format)).join(''));
-      }
+      yield Buffer.from(batch.map((row) => copyLine(row, columns, format)).join(''));
     }
   };
 
@@ -153,11 +140,14 @@ export async function loadRows(
 function copyLine({ line, fields }: Row, columns: readonly string[], format: FileFormat): string {
   const values = fields.map((field, index) => {
     const name = columns[index] ?? '';
-    const reason = reasonForRefusal(format, name, field);
+    const { type, isNullable } = format.columns[name] ?? {};
+    // The platform's CSV writes an empty text as it writes a null.
+    const value = field ?? (type === 'text' && !isNullable ? '' : null);
+    const reason = reasonForRefusal(format, name, value);
     if (reason !== undefined) throw new BadLine(line, reason);
-    return field === null
+    return value === null
       ? '\\N'
-      : field.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '');
+      : value.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '');
   });
 
   return `${line}\t${values.join('\t')}\n`;

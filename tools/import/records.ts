@@ -23,7 +23,7 @@ export interface CsvRecord {
  *
  * @param content the file's bytes, split anywhere
  * @returns the records that end in a chunk, at least one at a time
- * @throws BadLine for a record that is not UTF-8, has a NUL, or is longer than 27 MiB
+ * @throws BadLine for a record that is not UTF-8, or is longer than 27 MiB
  */
 export async function* recordsOf(
   content: AsyncIterable<Uint8Array> | readonly Uint8Array[],
@@ -60,8 +60,6 @@ function textOf(pieces: readonly Uint8Array[], line: number): string {
   const bytes = Buffer.concat(pieces);
   if (!isUtf8(bytes))
     throw new BadLine(line, 'is not valid UTF-8: save the file as UTF-8 and try again');
-  if (bytes.includes(0))
-    throw new BadLine(line, 'has a NUL character, which Postgres cannot store');
   return bytes.toString().replace(/\r?\n$/, '');
 }
 

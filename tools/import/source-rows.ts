@@ -1,105 +1,69 @@
-import { UserError } from '../command.ts';
-import { parseInstant } from '../../src/responses/timestamp.ts';
 import { shown } from './bad-line.ts';
-import { type FileFormat, reasonForRefusal, sourceResponses, timestamp } from './columns.ts';
-import type { Row } from './load-file.ts';
+import { timestamp } from './columns.ts';
+import { SourceFailure } from './source.ts';
 
-/** An object of a JSON body. Its numbers are raw JSON. */
+/** An object of a JSON body. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** More responses of one time than any survey has: their keys are held in memory. */
-const MAX_OF_ONE_TIME = 1_000_000;
+/** Numbers that a double may not hold as they are written. JSON without them is parsed fast. */
+const LONG_NUMBER = /(?:"\s*:|[[,])\s*-?\d(?:\d{15}|\d*[.eE])/;
 
-/** Whether JSON text has an escaped NUL, or half of a surrogate pair. */
-const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+/** https://tc39.es/proposal-json-parse-with-source/, which TypeScript does not describe yet. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
-/** The object as a row to load, with a field for each column of the format. */
-export function rowOfObject(object: JsonObject, line: number, { columns }: FileFormat): Row {
-  const fields = Object.entries(columns).map(([name, { type }]) => {
-    const value = object[name] ?? null;
-    if (value === null) return null;
-    return typeof value === 'string' && type !== 'jsonb' ? value : JSON.stringify(value);
-  });
+/**
+ * The objects of `/surveys` or `/responses`. `JSON.stringify` writes their numbers with the digits
+ * of the body.
+ *
+ * @param onLargeNumber called for each integer that a double cannot hold exactly
+ */
+export function objectsIn(body: Buffer, onLargeNumber: () => void = () => {}): JsonObject[] {
+  const text = body.toString();
+  const revive = (_: string, value: unknown, { source }: { source: string }) => {
+    if (typeof value !== 'number') return value;
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) onLargeNumber();
+    return rawJson(source);
+  };
 
-  return { line, fields };
+  let value: unknown;
+  try {
+    value = JSON.parse(text, LONG_NUMBER.test(text) ? (revive as () => unknown) : undefined);
+  } catch {
+    throw new SourceFailure('is not JSON');
+  }
+
+  const list = (value as { responses?: unknown } | null)?.responses ?? value;
+  if (!Array.isArray(list) || !list.every((item) => item !== null && typeof item === 'object'))
+    throw new SourceFailure('is not a list of objects');
+  return list as JsonObject[];
 }
 
-export const RESPONSE_COLUMNS = Object.keys(sourceResponses.columns);
-
-/** Why a response cannot be stored, as far as this is known without Postgres. */
-export function refusalOf({ fields }: Row): string | undefined {
-  const reasons = RESPONSE_COLUMNS.map((name, index) =>
-    reasonForRefusal(sourceResponses, name, fields[index] ?? null),
-  );
-
-  const metadata = fields[RESPONSE_COLUMNS.indexOf('metadata')] ?? '';
-  if (UNSTORABLE_ESCAPE.test(metadata))
-    reasons.push(
-      'metadata: has a NUL character, or half of a surrogate pair, which Postgres cannot store',
-    );
-  return reasons.find((reason) => reason !== undefined);
+/** The fields of a row to load. */
+export function fieldsIn(
+  object: JsonObject,
+  columns: Readonly<Record<string, { readonly type: string }>>,
+): (string | null)[] {
+  return Object.entries(columns).map(([name, { type }]) => {
+    const value = object[name] ?? null;
+    return value === null || (typeof value === 'string' && type !== 'jsonb')
+      ? value
+      : JSON.stringify(value);
+  });
 }
 
 /**
- * A response with its exact time, which is in the token if that has the older form: the platform
- * cuts times in JSON to milliseconds.
+ * A response with its exact time, which is in the token if that is base64 of
+ * `timestamp,userid,question_ref`: the platform cuts times in JSON to milliseconds.
  */
 export function withExactTime(response: JsonObject): JsonObject {
-  const inToken = olderTokenTime(response['token']);
-  const isSame = new Date(inToken ?? '').getTime() === Date.parse(String(response['timestamp']));
-  return isSame ? { ...response, timestamp: inToken } : response;
-}
-
-/** The time of a token that is base64 of `timestamp,userid,question_ref`. */
-export function olderTokenTime(token: unknown): string | undefined {
-  if (typeof token !== 'string') return undefined;
-  const [time = ''] = Buffer.from(token, 'base64').toString('latin1').split(',', 1);
-  return timestamp.isValid(time) ? time : undefined;
+  const token = Buffer.from(String(response['token']), 'base64').toString('latin1');
+  const [time = ''] = token.split(',', 1);
+  const isSame = Date.parse(time) === Date.parse(String(response['timestamp']));
+  return isSame && timestamp.isValid(time) ? { ...response, timestamp: time } : response;
 }
 
 /** Where a response stands, in words. */
 export function placeOf(response: JsonObject): string {
   const names = ['timestamp', 'userid', 'question_ref'];
   return names.map((name) => `${name} ${shown(String(response[name]))}`).join(', ');
-}
-
-/** Follows the order of responses from page to page, so that it ends whatever a source sends. */
-export function followOrder() {
-  let newest: bigint | undefined;
-  const seen = new Set<string>(); // of the newest time: the platform's pages can repeat rows
-  return {
-    /**
-     * @returns the responses that are new
-     * @throws UserError if there is none, or if a time decreases
-     */
-    take(responses: readonly JsonObject[]): JsonObject[] {
-      const added = responses.filter((response) => {
-        const time = parseInstant(String(response['timestamp']).replace(/[+-]\d\d$/, '$&:00'));
-        if (time !== undefined && newest !== undefined && time < newest)
-          throw new UserError(`the time decreases at ${placeOf(response)}`);
-        if (time !== undefined && time !== newest) {
-          newest = time;
-          seen.clear();
-        }
-
-        const key = JSON.stringify(
-          ['surveyid', 'userid', 'question_ref'].map((name) => response[name]),
-        );
-        if (seen.has(key)) return false;
-        seen.add(key);
-        return true;
-      });
-
-      const last = responses.at(-1) ?? {};
-      if (added.length === 0)
-        throw new UserError(
-          `the same page is repeated without end at ${placeOf(last)}: the platform cannot page past a userid or question_ref with a comma`,
-        );
-      if (seen.size > MAX_OF_ONE_TIME)
-        throw new UserError(
-          `more than ${MAX_OF_ONE_TIME} responses have one time at ${placeOf(last)}`,
-        );
-      return added;
-    },
-  };
 }
