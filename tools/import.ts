@@ -1,26 +1,27 @@
-// npm run db:import: loads files in the service's own export formats for an account.
+// npm run db:import: loads responses for an account, from files or from a running service.
 import { isAbsolute, join, relative } from 'node:path';
 import { commandLine, counted, needs, runCommand, UserError } from './command.ts';
-import { Option } from 'commander';
-import { parseInstant } from '../src/responses/timestamp.ts';
+import { InvalidArgumentError, Option } from 'commander';
+import { type Microseconds, parseInstant } from '../src/responses/timestamp.ts';
 import { checkEmail } from './accounts.ts';
 import { openForCommand } from './database.ts';
 import type { Counts } from './import/forms.ts';
-import { copySurveys, type SurveyCopy } from './import/copy-surveys.ts';
+import {
+  type CopyInput,
+  type CopyOptions,
+  copySurveys,
+  type SurveyCopy,
+} from './import/copy-surveys.ts';
 import { type ImportInput, type ImportSummary, importFiles } from './import/import-files.ts';
 import { openInput } from './import/input-file.ts';
-import type { LoadOptions } from './import/load-file.ts';
 import { openSource } from './import/source.ts';
 import { printable } from './keys/printable.ts';
 import { startProgress } from './progress.ts';
 
-const DRY_RUN = 'dry run: nothing was stored';
-
 const program = commandLine('npm run db:import --')
   .description(
     "Loads survey responses from files in the service's own export formats: everything, or nothing if a file has an " +
-      'error. The error message names the line. Or copies them from a running service: the survey platform, or another ' +
-      'instance of this one.',
+      'error. The error message names the line. Or copies them from a running service.',
   )
   .option('--email <address>', 'account to load the responses for; created if it does not exist')
   .option('--forms <file>', 'form versions, as exported by /responses/form-data')
@@ -32,7 +33,7 @@ const program = commandLine('npm run db:import --')
     ]),
   )
   .option('--survey <name...>', 'with --from: surveys to copy; by default all')
-  .option('--since <time>', 'with --from: the time from which on responses are copied')
+  .option('--since <time>', 'with --from: the time of the first responses to copy', parseTime)
   .option('--dry-run', 'check the files and report what would change, but store nothing')
   .addHelpText(
     'after',
@@ -45,8 +46,7 @@ and drop zeros before numbers.
 You can load the same files again. Rows that are already stored take the file's values if these differ. Nothing is
 deleted; "npm run db:remove" does that.
 
---from takes the key for that service from SURVEY_SOURCE_KEY. Each run reads whole surveys, or from --since on, and
-writes what differs. Run it again if it was interrupted. Nothing is deleted.
+--from takes the key for that service from SURVEY_SOURCE_KEY. Run it again after an interruption.
 
 E-mail addresses match regardless of case. The database is DATABASE_URL, or else that of the npm start
 that is running on DATA_DIR (.data).
@@ -54,7 +54,6 @@ It is migrated first, except with --dry-run.
 
 Examples:
   npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz
-  npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz --dry-run
   SURVEY_SOURCE_KEY=… npm run db:import -- --from https://platform.example.org/api/v1 --email ann@example.org`,
   )
   .hook('preAction', (_, command) => {
@@ -66,11 +65,14 @@ Examples:
 
 await runCommand(() => program.parseAsync());
 
-interface CopyArguments {
-  email: string;
+interface CopyArguments extends CopyInput {
   from: string;
-  survey?: string[];
-  since?: string;
+}
+
+function parseTime(text: string): Microseconds {
+  const time = parseInstant(text);
+  if (time === undefined) throw new InvalidArgumentError('Expected a time such as 2026-03-01.');
+  return time;
 }
 
 async function withReports(
@@ -80,18 +82,18 @@ async function withReports(
   checkEmail(email);
   const interruption = new AbortController();
   const { signal } = interruption;
-  const interrupted = given.from === undefined ? 'nothing was loaded' : 'run it again to continue';
+  const interrupted = given.from === undefined ? ': nothing was loaded' : '';
   // Only the first Ctrl-C: a second one ends the process at once, and Postgres rolls back when it
   // loses the connection.
   for (const name of ['SIGINT', 'SIGTERM'])
-    process.once(name, () => interruption.abort(new UserError(`interrupted: ${interrupted}`)));
+    process.once(name, () => interruption.abort(new UserError(`interrupted${interrupted}`)));
   // A wrong path or URL is reported whether there is a database or not.
   const work = given.from === undefined ? await fileImport(given) : copy(given, signal);
   const database = await openForCommand({ needsMigrations: dryRun });
   using report = startProgress(process.stderr);
   let current = '';
   let start = 0;
-  const summary = await work(database.url, {
+  const lines = await work(database.url, {
     dryRun,
     signal,
     onProgress(phase, progress) {
@@ -107,11 +109,12 @@ async function withReports(
     },
   });
 
+  if (dryRun) lines.push('dry run: nothing was stored');
   report.clear();
-  process.stdout.write(summary.map((line) => `${line}\n`).join(''));
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
-type Work = (url: string, options: LoadOptions & { dryRun: boolean }) => Promise<string[]>;
+type Work = (url: string, options: CopyOptions) => Promise<string[]>;
 
 async function fileImport({ email, forms, responses }: ImportInput): Promise<Work> {
   for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))
@@ -119,21 +122,16 @@ async function fileImport({ email, forms, responses }: ImportInput): Promise<Wor
   const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
   await openInput(input.forms);
   await openInput(input.responses);
-  return async (url, options) => format(await importFiles(url, input, options), options.dryRun);
+  return async (url, options) => format(await importFiles(url, input, options));
 }
 
-function copy({ from, email, survey, since: time }: CopyArguments, signal: AbortSignal): Work {
-  const since = time === undefined ? undefined : parseInstant(time);
-  if (time !== undefined && since === undefined)
-    throw new UserError(
-      `--since: ${JSON.stringify(time)} is not a time such as 2026-03-01 or 2026-03-01T00:00:00Z`,
-    );
+function copy({ from, ...input }: CopyArguments, signal: AbortSignal): Work {
   const source = openSource(from, (process.env['SURVEY_SOURCE_KEY'] ?? '').trim(), signal);
   return async (url, options) => {
-    const copies = await copySurveys(url, source, { email, surveys: survey, since }, options);
+    const copies = await copySurveys(url, source, input, options);
     if (copies.some(({ error, refused }) => error !== undefined || refused > 0))
       process.exitCode = 1;
-    return [...copies.map(formatCopy), ...(options.dryRun ? [DRY_RUN] : [])];
+    return copies.map(formatCopy);
   };
 }
 
@@ -150,10 +148,7 @@ function formatCopy({ name, forms, responses, refused, missing = 0, error }: Sur
 }
 
 /** The result of an import, in lines for the terminal. */
-function format(
-  { email, isNewAccount, forms, responses }: ImportSummary,
-  isDryRun: boolean,
-): string[] {
+function format({ email, isNewAccount, forms, responses }: ImportSummary): string[] {
   const isNothingNew =
     !isNewAccount && [forms, responses].every((counts) => counts.new + counts.changed === 0);
   return [
@@ -161,7 +156,6 @@ function format(
     formatCounts('form version', forms),
     formatCounts('response', responses),
     ...(isNothingNew ? ['nothing changed: all rows were already stored'] : []),
-    ...(isDryRun ? [DRY_RUN] : []),
   ];
 }
 

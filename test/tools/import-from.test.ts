@@ -260,7 +260,7 @@ describe('npm run db:import -- --from', () => {
     ],
     [
       ['--from', 'http://127.0.0.1:1', '--since', 'yesterday'],
-      /^--since: "yesterday" is not a time/,
+      /'--since <time>' argument 'yesterday' is invalid/,
     ],
     [['--from', 'http://127.0.0.1:1'], /^SURVEY_SOURCE_KEY must be set/],
   ])('refuses %j', async (args, message) => {

@@ -29,7 +29,6 @@ test.each([
 });
 
 test.each([
-  ['shortcode', null, 'is empty (write an empty text as "")'],
   ['version', '0', '"0" is not a positive integer'],
   ['survey_created', '2026-03-01', '"2026-03-01" is not a timestamp'],
 ])('a forms file must not have %s %j: %s', (name, value, reason) => {

@@ -21,8 +21,6 @@ export interface FileFormat {
   /** Also the name of the option that takes the file. */
   readonly name: 'forms' | 'responses';
   readonly columns: Readonly<Record<string, Kind>>;
-  /** More columns of its table, which another service has. They are null for a file. */
-  readonly details?: Readonly<Record<string, Kind>>;
   /** Columns that identify a record. */
   readonly key: readonly string[];
   /** Columns of another index, for whose entries their values can be too long. */
@@ -65,7 +63,7 @@ const TIMESTAMP = new RegExp(
     '(\\.\\d{1,6})?(Z|[+-](0\\d|1[0-5])(:?[0-5]\\d)?)$',
 );
 
-export const timestamp: Kind = {
+const timestamp: Kind = {
   type: 'timestamptz',
   isValid: (value) => TIMESTAMP.test(value),
   expected: 'a timestamp such as 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00',
@@ -86,19 +84,6 @@ function integer(type: 'integer' | 'bigint', min: bigint, max: bigint, expected:
   };
 }
 
-const nullable = (kind: Kind): Kind => ({ ...kind, isNullable: true });
-
-const json = nullable({ type: 'jsonb', isValid: () => true, expected: 'JSON' });
-
-/** What `/surveys` has of a form version besides the columns of a file. */
-export const formDetails = {
-  title: nullable(text),
-  formid: nullable(text),
-  translation_conf: json,
-  off_time: nullable(timestamp),
-  timeouts: json,
-};
-
 /** The columns of `/responses/form-data`. */
 export const formsFile: FileFormat = {
   name: 'forms',
@@ -110,7 +95,6 @@ export const formsFile: FileFormat = {
     survey_created: timestamp,
     metadata: jsonObject,
   },
-  details: formDetails,
   key: ['surveyid'],
   // as in surveys_by_account, whose first column is a UUID as well
   indexed: ['surveyid', 'survey_name'],
@@ -141,11 +125,11 @@ export const responsesFile: FileFormat = {
 
 /** Why `value` is not valid in a column; undefined if it is. */
 export function reasonForRefusal(
-  { columns, details }: FileFormat,
+  { columns }: FileFormat,
   name: string,
   value: string | null,
 ): string | undefined {
-  const kind = columns[name] ?? details?.[name];
+  const kind = columns[name];
   if (value === null) return kind?.isNullable ? undefined : `${name}: is empty`;
 
   if (!isStorable(value))

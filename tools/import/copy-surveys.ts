@@ -1,4 +1,4 @@
-import type { Client } from 'pg';
+import { type Client, DatabaseError } from 'pg';
 import { formatInstant, type Microseconds } from '../../src/responses/timestamp.ts';
 import { findOrCreateAccount } from '../accounts.ts';
 import { counted, messageOf, UserError } from '../command.ts';
@@ -6,12 +6,10 @@ import { inTransaction, withConnection } from '../connection.ts';
 import { printable } from '../keys/printable.ts';
 import { ADVISORY_LOCK, migrate } from '../migrations.ts';
 import { BadLine, shown } from './bad-line.ts';
-import { formDetails, formsFile, responsesFile } from './columns.ts';
+import { formsFile, responsesFile } from './columns.ts';
 import { checkVersions, type Counts, storeForms } from './forms.ts';
-import { parseHeader } from './header.ts';
 import { cancelWhenAborted } from './import-files.ts';
-import { type LoadOptions, loadRows, type Row, rowOf } from './load-file.ts';
-import { recordsOf } from './records.ts';
+import { loadFile, type LoadOptions, loadRows, type Row } from './load-file.ts';
 import { storeResponses } from './responses.ts';
 import { type Source, SourceFailure } from './source.ts';
 import { fieldsIn, type JsonObject, objectsIn, placeOf, withExactTime } from './source-rows.ts';
@@ -25,9 +23,9 @@ const MAX_NAMED = 20;
 export interface CopyInput {
   email: string;
   /** Names of surveys to copy; all if undefined. */
-  surveys?: readonly string[] | undefined;
+  survey?: readonly string[];
   /** The time of the first response to copy. */
-  since?: Microseconds | undefined;
+  since?: Microseconds;
 }
 
 export interface CopyOptions extends LoadOptions {
@@ -79,7 +77,7 @@ export async function copySurveys(
     ]);
 
     const copies: SurveyCopy[] = [];
-    for (const name of new Set(input.surveys ?? found.keys())) {
+    for (const name of new Set(input.survey ?? found.keys())) {
       const copy: SurveyCopy = { name, forms: none(), responses: none(), refused: 0 };
       copies.push(copy);
       onProgress(shown(name), 'form versions');
@@ -89,7 +87,8 @@ export async function copySurveys(
         await copySurvey(client, source, input, versions, copy, options);
       } catch (error) {
         signal.throwIfAborted(); // instead of Postgres' error for a cancelled statement
-        if (!(error instanceof UserError || error instanceof BadLine)) throw error;
+        const isRefusal = error instanceof DatabaseError && error.code?.startsWith('22'); // of a value
+        if (!(isRefusal || error instanceof UserError || error instanceof BadLine)) throw error;
         copy.error = messageOf(error);
       }
     }
@@ -98,8 +97,6 @@ export async function copySurveys(
     return copies;
   });
 }
-
-const { ad_id: _, ...responseColumns } = responsesFile.columns;
 
 async function copySurvey(
   client: Client,
@@ -111,15 +108,15 @@ async function copySurvey(
 ): Promise<void> {
   const name = shown(copy.name);
   const ids = versions.map(({ id }) => id);
-  const { forms, columns, survey } = await readForms(source, copy.name, versions);
+  const { forms, survey } = await readForms(source, copy.name, versions);
   // With the form versions each time: nothing is left of them after a dry run.
   const store = (rows: Row[]) =>
     inTransaction(client, async () => {
-      await loadRows(client, formsFile, columns, [forms], signal);
+      const total = await loadFile(client, forms, formsFile, { signal, onProgress() {}, onNotice });
       await checkVersions(client);
       const { account } = await findOrCreateAccount(client, email);
-      const formCounts = await storeForms(client, account.id, forms.length);
-      await loadRows(client, responsesFile, Object.keys(responseColumns), [rows], signal);
+      const formCounts = await storeForms(client, account.id, total, JSON.stringify(versions));
+      await loadRows(client, responsesFile, Object.keys(responsesFile.columns), [rows], signal);
       const responses = await storeResponses(client, account.id, rows.length, { hasAdIds: false });
       if (dryRun) await client.query('rollback'); // leaves nothing to commit
       return { forms: formCounts, responses };
@@ -148,7 +145,7 @@ async function copySurvey(
         `the same page is repeated at ${last}: the platform cannot page past a comma`,
       );
     previous = new Set(page.map(({ token }) => token));
-    let rows = added.map((row, line): Row => ({ line, fields: fieldsIn(row, responseColumns) }));
+    let rows = added.map((row, line): Row => ({ line, fields: fieldsIn(row) }));
     const withoutBad = async (): Promise<Counts> => {
       try {
         return (await store(rows)).responses;
@@ -194,19 +191,13 @@ async function readForms(source: Source, name: string, versions: readonly JsonOb
     const once = encodeURIComponent(name);
     const survey = attempt % 2 === 0 ? once : encodeURIComponent(once);
     const body = await source.get('/responses/form-data', `survey=${survey}&missing=404`);
-    const [header, ...records] = (await Array.fromAsync(recordsOf([body]))).flat();
-    const columns = parseHeader(header, formsFile);
-    const left = new Map(versions.map((version) => [version['id'], version]));
-    const forms = records.map((record): Row => {
-      const { line, fields } = rowOf(record, columns);
-      const id = fields[columns.indexOf('surveyid')];
-      const details = fieldsIn(left.get(id) ?? {}, formDetails);
-      left.delete(id);
-      return { line, fields: [...fields, ...details] };
-    });
+    if (!versions.every(({ id }) => body.includes(String(id))))
+      throw new SourceFailure('lacks form versions of /surveys');
+    async function* content() {
+      yield body;
+    }
 
-    if (left.size > 0) throw new SourceFailure('lacks form versions that /surveys has');
-    return { forms, columns: [...columns, ...Object.keys(formDetails)], survey };
+    return { forms: { path: 'form-data', content, progress: () => '' }, survey };
   });
 }
 
@@ -228,7 +219,6 @@ async function* pagesOf(
   // The older form of a token, which both the platform and this service take.
   if (since !== undefined) query.set('after', btoa(`${formatInstant(since)},,`));
   for (;;) {
-    const isFirst = last === undefined;
     const page = await source.retrying(
       last ? `/responses after ${placeOf(last)}` : '/responses',
       async (attempt) => {
@@ -244,7 +234,7 @@ async function* pagesOf(
               () => true,
               () => false,
             );
-          if (isFirst && (await isEmpty())) return [];
+          if (!last && (await isEmpty())) return [];
           throw new SourceFailure(
             `${error.message}, which the platform returns for characters beyond Latin-1`,
             error.response,

@@ -9,45 +9,56 @@ export interface Counts {
   unchanged: number;
 }
 
+const DETAILS = `jsonb_to_recordset($1) as details
+  (id uuid, title text, formid text, translation_conf jsonb, off_time timestamptz, timeouts jsonb)`;
+
 /**
- * Stores the form versions of `import_forms` for an account. A file lacks what only another service
- * has: a new form version gets its shortcode as its title, its own id as its `formid` and no
- * translations; a stored one keeps its values.
+ * Stores the form versions of `import_forms` for an account. Without details, a new form version
+ * gets its shortcode as its title, its own id as its `formid` and no translations; a stored one
+ * keeps its values.
  *
  * @param total number of rows in the table
+ * @param details the form versions as in `/surveys`, JSON
  * @throws BadLine for an id that belongs to another account
  */
-export async function storeForms(client: Client, account: string, total: number): Promise<Counts> {
+export async function storeForms(
+  client: Client,
+  account: string,
+  total: number,
+  details = '[]',
+): Promise<Counts> {
   const forms = await client.query<{ id: string; isNew: boolean }>(
     `insert into surveys as stored (id, userid, shortcode, survey_name, created, metadata, title, formid, translation_conf)
-     select surveyid, $1, file.shortcode, file.survey_name, survey_created, file.metadata,
-       coalesce(file.title, old.title, file.shortcode), coalesce(file.formid, old.formid, surveyid::text),
-       coalesce(file.translation_conf, old.translation_conf, '{}')
+     select surveyid, $2, file.shortcode, file.survey_name, survey_created, file.metadata,
+       coalesce(details.title, old.title, file.shortcode), coalesce(details.formid, old.formid, surveyid::text),
+       coalesce(details.translation_conf, old.translation_conf, '{}')
      from import_forms as file left join surveys as old on old.id = surveyid
+       left join ${DETAILS} on details.id = surveyid
      order by surveyid -- so that imports for two accounts cannot wait for each other
      on conflict (id) do update
      set (shortcode, survey_name, created, metadata, title, formid, translation_conf)
        = (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata, excluded.title, excluded.formid,
          excluded.translation_conf)
      -- JSON as text, since 1.0 and 1.00 are equal as jsonb but printed as they were written
-     where stored.userid = $1 and (stored.shortcode, stored.survey_name, stored.created, stored.metadata::text,
+     where stored.userid = $2 and (stored.shortcode, stored.survey_name, stored.created, stored.metadata::text,
          stored.title, stored.formid, stored.translation_conf::text)
        is distinct from (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata::text,
          excluded.title, excluded.formid, excluded.translation_conf::text)
      returning id, xmax = 0 as "isNew" -- xmax is 0 in rows that were inserted, not in those that were updated`,
-    [account],
+    [details, account],
   );
 
   // not earlier: the statement waits for another import to store or not store an id
   await refuseIdsOfOthers(client, account);
   const settings = await client.query<{ id: string }>(
     `insert into survey_settings as stored (surveyid, timeouts, off_time)
-     select surveyid, file.timeouts, file.off_time
-     from import_forms as file left join survey_settings as old using (surveyid)
-     where formid is not null and num_nonnulls(file.timeouts, file.off_time, old.surveyid) > 0
+     select surveyid, details.timeouts, details.off_time
+     from import_forms join ${DETAILS} on details.id = surveyid left join survey_settings as old using (surveyid)
+     where num_nonnulls(details.timeouts, details.off_time, old.surveyid) > 0
      on conflict (surveyid) do update set (timeouts, off_time) = (excluded.timeouts, excluded.off_time)
      where (stored.timeouts::text, stored.off_time) is distinct from (excluded.timeouts::text, excluded.off_time)
      returning surveyid as id`,
+    [details],
   );
 
   const written = new Set([...forms.rows, ...settings.rows].map(({ id }) => id)).size;

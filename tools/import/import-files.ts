@@ -74,7 +74,7 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
       const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email);
       const formCounts = await namingFile(forms, () => storeForms(client, account.id, formRows));
       const responseCounts = await namingFile(responses, () =>
-        storeResponses(client, account.id, rows, { enter }),
+        storeResponses(client, account.id, rows, { hasAdIds: true, enter }),
       );
 
       signal.throwIfAborted();

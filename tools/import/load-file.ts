@@ -30,7 +30,7 @@ export interface LoadOptions {
  */
 export async function loadFile(
   client: Client,
-  file: InputFile,
+  file: Pick<InputFile, 'path' | 'content' | 'progress'>,
   format: FileFormat,
   { signal, onProgress, onNotice }: LoadOptions,
 ): Promise<number> {
@@ -61,7 +61,7 @@ export async function loadFile(
 }
 
 /** @throws BadLine for a record that does not have one field for each column */
-export function rowOf(record: CsvRecord, columns: readonly string[]): Row {
+function rowOf(record: CsvRecord, columns: readonly string[]): Row {
   const { line } = record;
   const fields = fieldsOf(record);
   if (fields.every((value) => value === null)) throw new BadLine(line, 'is empty: remove it');
@@ -93,8 +93,7 @@ export async function loadRows(
   rows: AsyncIterable<Row[]> | Iterable<Row[]>,
   signal: AbortSignal,
 ): Promise<void> {
-  const all = { ...format.columns, ...format.details };
-  const typed = Object.entries(all).map(([column, { type }]) => {
+  const typed = Object.entries(format.columns).map(([column, { type }]) => {
     const check =
       type === 'timestamptz'
         ? ` check ("${column}" >= '0001-01-01Z' and "${column}" < '10000-01-01Z')`

@@ -26,7 +26,7 @@ export interface CsvRecord {
  * @throws BadLine for a record that is not UTF-8, or is longer than 27 MiB
  */
 export async function* recordsOf(
-  content: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+  content: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<CsvRecord[], void> {
   let pieces: Uint8Array[] = []; // of the record that has not ended
   let isQuoted = false;

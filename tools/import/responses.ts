@@ -82,12 +82,12 @@ export async function storeResponses(
   client: Client,
   account: string,
   total: number,
-  { hasAdIds = true, enter = (_: string): void => {} } = {},
+  { hasAdIds, enter }: { hasAdIds: boolean; enter?: (phase: string) => void },
 ): Promise<Counts> {
   await checkResponses(client, account, hasAdIds);
-  enter('comparing');
+  enter?.('comparing');
   const { changed, unchanged } = await compareWithStored(client);
-  enter('writing');
+  enter?.('writing');
   await client.query(
     `insert into responses as stored (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
        question_idx, question_text, response, seed, timestamp, metadata, pageid, translated_response)

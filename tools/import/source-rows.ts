@@ -1,5 +1,5 @@
 import { shown } from './bad-line.ts';
-import { timestamp } from './columns.ts';
+import { responsesFile } from './columns.ts';
 import { SourceFailure } from './source.ts';
 
 /** An object of a JSON body. */
@@ -38,13 +38,10 @@ export function objectsIn(body: Buffer, onLargeNumber: () => void = () => {}): J
   return list as JsonObject[];
 }
 
-/** The fields of a row to load. */
-export function fieldsIn(
-  object: JsonObject,
-  columns: Readonly<Record<string, { readonly type: string }>>,
-): (string | null)[] {
-  return Object.entries(columns).map(([name, { type }]) => {
-    const value = object[name] ?? null;
+/** The fields of a response to load. */
+export function fieldsIn(response: JsonObject): (string | null)[] {
+  return Object.entries(responsesFile.columns).map(([name, { type }]) => {
+    const value = response[name] ?? null;
     return value === null || (typeof value === 'string' && type !== 'jsonb')
       ? value
       : JSON.stringify(value);
@@ -59,7 +56,7 @@ export function withExactTime(response: JsonObject): JsonObject {
   const token = Buffer.from(String(response['token']), 'base64').toString('latin1');
   const [time = ''] = token.split(',', 1);
   const isSame = Date.parse(time) === Date.parse(String(response['timestamp']));
-  return isSame && timestamp.isValid(time) ? { ...response, timestamp: time } : response;
+  return isSame ? { ...response, timestamp: time } : response;
 }
 
 /** Where a response stands, in words. */

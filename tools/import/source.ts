@@ -1,8 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
-import { BadLine } from './bad-line.ts';
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_RETRY_AFTER_S = 300;
@@ -63,10 +61,10 @@ export function openSource(
           signal: AbortSignal.any([signal, silent.signal, AbortSignal.timeout(request)]),
         });
 
-        const { status } = response;
+        const { status, statusText } = response;
         if (status !== 200) {
           await response.body?.cancel();
-          throw new SourceFailure(`has status ${status} ${STATUS_CODES[status]}`, response);
+          throw new SourceFailure(`has status ${status} ${printable(statusText)}`, response);
         }
 
         const chunks: Uint8Array[] = [];
@@ -74,7 +72,7 @@ export function openSource(
         for await (const chunk of response.body ?? []) {
           timer.refresh();
           size += chunk.length;
-          if (size > limit) throw new SourceFailure(`is longer than ${limit / 1024 / 1024} MiB`);
+          if (size > limit) throw new SourceFailure('is longer than 64 MiB');
           chunks.push(chunk);
         }
 
@@ -92,21 +90,21 @@ export function openSource(
     },
 
     /**
-     * Makes attempts, with pauses between them, while they throw SourceFailure or BadLine.
+     * Makes attempts, with pauses between them.
      *
-     * @param request names the request in the error
+     * @param name of the request, for the error
      * @param attempt with its number, from 0
      * @throws UserError after the last one
      */
-    async retrying<T>(request: string, attempt: (number: number) => Promise<T>): Promise<T> {
+    async retrying<T>(name: string, attempt: (number: number) => Promise<T>): Promise<T> {
       for (let number = 0; ; number += 1) {
         try {
           return await attempt(number);
         } catch (error) {
-          if (!(error instanceof SourceFailure || error instanceof BadLine)) throw error;
-          const { status = 500, headers } = (error as SourceFailure).response ?? {};
+          if (!(error instanceof SourceFailure)) throw error;
+          const { status = 500, headers } = error.response ?? {};
           if ((status < 500 && status !== 429) || number + 1 === ATTEMPTS)
-            throw new UserError(`${request} ${error.message}`, { cause: error });
+            throw new UserError(`${name} ${error.message}`, { cause: error });
           const after = Number(headers?.get('retry-after'));
           const wait = Math.max(
             after <= MAX_RETRY_AFTER_S ? after * 1000 : 0,
@@ -122,12 +120,7 @@ export function openSource(
 /** The URL of the API, without a `/` at its end. */
 function baseUrl(text: string): string {
   const url = URL.parse(text);
-  if (
-    !url ||
-    !/^(https:|http:\/\/(localhost|127\.[\d.]+|\[::1\])[:/])/.test(url.href) ||
-    url.username ||
-    url.password
-  )
+  if (!url || !/^(https:\/\/|http:\/\/(localhost|127\.[\d.]+|\[::1\])[:/])[^@]*$/.test(url.href))
     throw new UserError(
       '--from: expected the URL of a service without a user name, such as https://host/api/v1',
     );
