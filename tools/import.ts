@@ -6,13 +6,13 @@ import { type Microseconds, parseInstant } from '../src/responses/timestamp.ts';
 import { checkEmail } from './accounts.ts';
 import { openForCommand } from './database.ts';
 import type { Counts } from './import/forms.ts';
+import { type CopyInput, copySurveys, type SurveyCopy } from './import/copy-surveys.ts';
 import {
-  type CopyInput,
-  type CopyOptions,
-  copySurveys,
-  type SurveyCopy,
-} from './import/copy-surveys.ts';
-import { type ImportInput, type ImportSummary, importFiles } from './import/import-files.ts';
+  type ImportInput,
+  type ImportOptions,
+  type ImportSummary,
+  importFiles,
+} from './import/import-files.ts';
 import { openInput } from './import/input-file.ts';
 import { openSource } from './import/source.ts';
 import { printable } from './keys/printable.ts';
@@ -26,12 +26,7 @@ const program = commandLine('npm run db:import --')
   .option('--email <address>', 'account to load the responses for; created if it does not exist')
   .option('--forms <file>', 'form versions, as exported by /responses/form-data')
   .option('--responses <file>', 'responses, as exported by /responses/csv')
-  .addOption(
-    new Option('--from <url>', 'service to copy from, such as https://host/api/v1').conflicts([
-      'forms',
-      'responses',
-    ]),
-  )
+  .addOption(new Option('--from <url>', 'service to copy from').conflicts(['forms', 'responses']))
   .option('--survey <name...>', 'with --from: surveys to copy; by default all')
   .option('--since <time>', 'with --from: the time of the first responses to copy', parseTime)
   .option('--dry-run', 'check the files and report what would change, but store nothing')
@@ -54,7 +49,7 @@ It is migrated first, except with --dry-run.
 
 Examples:
   npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz
-  SURVEY_SOURCE_KEY=… npm run db:import -- --from https://platform.example.org/api/v1 --email ann@example.org`,
+  SURVEY_SOURCE_KEY=… npm run db:import -- --from https://host/api/v1 --email ann@example.org`,
   )
   .hook('preAction', (_, command) => {
     const { from, survey, since } = command.opts<Partial<CopyArguments>>();
@@ -114,7 +109,7 @@ async function withReports(
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
-type Work = (url: string, options: CopyOptions) => Promise<string[]>;
+type Work = (url: string, options: Required<ImportOptions>) => Promise<string[]>;
 
 async function fileImport({ email, forms, responses }: ImportInput): Promise<Work> {
   for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))

@@ -355,6 +355,13 @@ describe('what the platform cannot return', () => {
     ]);
   });
 
+  test('fails the survey whose form versions cannot be stored, and copies the others', async () => {
+    const bad = form({ title: 'a\0' });
+    await using copy = await start({ forms: [bad, form({ id: idOf(2), survey_name: 'Other' })] });
+    const { errors } = await copy.copyQuickly();
+    expect(errors).toEqual([expect.stringMatching(/Unicode escape/), undefined]);
+  });
+
   test('leaves out the rows that cannot be stored, and names 20', async () => {
     const bad = responses(30, { response: 'a\0\u001b' });
     const json = row({ userid: 'json', metadata: '{"a":"\\u0000"}' });
@@ -417,8 +424,16 @@ describe('a source that is not trusted', () => {
     ],
     ['silence', (response) => void response.write('['), /broke off: nothing was sent for 0.4 s/],
     ['a cut body', (response) => void response.write('[', () => response.destroy()), /broke off/],
-    ['no JSON', (response) => respond(response, Buffer.from('<html>')), /is not JSON/],
-    ['deep JSON', (response) => respond(response, Buffer.from('['.repeat(1e6))), /is not JSON/],
+    [
+      'no JSON',
+      (response) => respond(response, Buffer.from('<html>')),
+      /is not a list of objects in JSON/,
+    ],
+    [
+      'deep JSON',
+      (response) => respond(response, Buffer.from('['.repeat(1e6))),
+      /is not a list of objects in JSON/,
+    ],
     ['other JSON', (response) => respond(response, { a: 1 }), /is not a list/],
   ])('fails the survey with %s, in bounded time', async (what, attack, message) => {
     await using copy = await start();

@@ -132,8 +132,7 @@ export function reasonForRefusal(
   const kind = columns[name];
   if (value === null) return kind?.isNullable ? undefined : `${name}: is empty`;
 
-  if (!isStorable(value))
-    return `${name}: has a NUL character, or half of a surrogate pair, which Postgres cannot store`;
+  if (!isStorable(value)) return `${name}: has a NUL character or half of a surrogate pair`;
   if (kind?.isValid(value)) return undefined;
   if (ROUNDED_NUMBER.test(value))
     return `${name}: ${shown(value)} is a rounded number: the file was saved in a spreadsheet. Import it as it was exported`;

@@ -8,8 +8,8 @@ import { ADVISORY_LOCK, migrate } from '../migrations.ts';
 import { BadLine, shown } from './bad-line.ts';
 import { formsFile, responsesFile } from './columns.ts';
 import { checkVersions, type Counts, storeForms } from './forms.ts';
-import { cancelWhenAborted } from './import-files.ts';
-import { loadFile, type LoadOptions, loadRows, type Row } from './load-file.ts';
+import { cancelWhenAborted, type ImportOptions } from './import-files.ts';
+import { loadFile, loadRows, type Row } from './load-file.ts';
 import { storeResponses } from './responses.ts';
 import { type Source, SourceFailure } from './source.ts';
 import { fieldsIn, type JsonObject, objectsIn, placeOf, withExactTime } from './source-rows.ts';
@@ -26,10 +26,6 @@ export interface CopyInput {
   survey?: readonly string[];
   /** The time of the first response to copy. */
   since?: Microseconds;
-}
-
-export interface CopyOptions extends LoadOptions {
-  dryRun: boolean;
 }
 
 /** What happened to a survey: what was copied before an error too. */
@@ -59,7 +55,7 @@ export async function copySurveys(
   url: string,
   source: Source,
   input: CopyInput,
-  options: CopyOptions,
+  options: Required<ImportOptions>,
 ): Promise<SurveyCopy[]> {
   const { signal, onProgress, dryRun } = options;
   const listed = await source.retrying('/surveys', async () =>
@@ -67,9 +63,9 @@ export async function copySurveys(
   );
   const found = Map.groupBy(listed, (version) => String(version['survey_name']).toWellFormed());
   if (!dryRun) await migrate(url);
-  return await withConnection(url, async (client) => {
+  return withConnection(url, async (client) => {
     using _ = await cancelWhenAborted(url, client, signal);
-    onProgress('waiting', 'for other imports of this account');
+    onProgress('waiting', 'for the account');
     // until the connection ends
     await client.query('select pg_advisory_lock($1, hashtext(lower($2)))', [
       ADVISORY_LOCK,
@@ -104,7 +100,7 @@ async function copySurvey(
   { email, since }: CopyInput,
   versions: readonly JsonObject[],
   copy: SurveyCopy,
-  { signal, onProgress, onNotice, dryRun }: CopyOptions,
+  { signal, onProgress, onNotice, dryRun }: Required<ImportOptions>,
 ): Promise<void> {
   const name = shown(copy.name);
   const ids = versions.map(({ id }) => id);
@@ -172,13 +168,13 @@ async function copySurvey(
   if (large > 0)
     onNotice(`${name}: ${counted(large, 'number')} beyond 2^53, which the platform rounds`);
   if (since !== undefined) return;
-  const stored = await client.query<{ count: number }>(
-    'select count(*)::float8 from responses where surveyid = any($1)',
+  const stored = await client.query<{ count: string }>(
+    'select count(*) from responses where surveyid = any($1)',
     [ids],
   );
 
   const { new: added, changed, unchanged } = copy.responses;
-  copy.missing = (stored.rows[0]?.count ?? 0) - (dryRun ? 0 : added) - changed - unchanged;
+  copy.missing = Number(stored.rows[0]?.count) - (dryRun ? 0 : added) - changed - unchanged;
 }
 
 /**
@@ -186,8 +182,8 @@ async function copySurvey(
  *
  * @returns also how that endpoint takes the survey's name: the platform decodes it twice
  */
-async function readForms(source: Source, name: string, versions: readonly JsonObject[]) {
-  return await source.retrying('/responses/form-data', async (attempt) => {
+function readForms(source: Source, name: string, versions: readonly JsonObject[]) {
+  return source.retrying('/responses/form-data', async (attempt) => {
     const once = encodeURIComponent(name);
     const survey = attempt % 2 === 0 ? once : encodeURIComponent(once);
     const body = await source.get('/responses/form-data', `survey=${survey}&missing=404`);

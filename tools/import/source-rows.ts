@@ -17,25 +17,24 @@ const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unk
  *
  * @param onLargeNumber called for each integer that a double cannot hold exactly
  */
-export function objectsIn(body: Buffer, onLargeNumber: () => void = () => {}): JsonObject[] {
+export function objectsIn(body: Buffer, onLargeNumber?: () => void): JsonObject[] {
   const text = body.toString();
   const revive = (_: string, value: unknown, { source }: { source: string }) => {
     if (typeof value !== 'number') return value;
-    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) onLargeNumber();
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) onLargeNumber?.();
     return rawJson(source);
   };
 
-  let value: unknown;
   try {
-    value = JSON.parse(text, LONG_NUMBER.test(text) ? (revive as () => unknown) : undefined);
-  } catch {
-    throw new SourceFailure('is not JSON');
-  }
+    const hasLong = LONG_NUMBER.test(text);
+    const value = JSON.parse(text, hasLong ? (revive as () => unknown) : undefined) as unknown[] & {
+      responses?: unknown[];
+    };
 
-  const list = (value as { responses?: unknown } | null)?.responses ?? value;
-  if (!Array.isArray(list) || !list.every((item) => item !== null && typeof item === 'object'))
-    throw new SourceFailure('is not a list of objects');
-  return list as JsonObject[];
+    return (value.responses ?? value).map((item) => Object(item) as JsonObject);
+  } catch {
+    throw new SourceFailure('is not a list of objects in JSON');
+  }
 }
 
 /** The fields of a response to load. */

@@ -48,7 +48,7 @@ export function openSource(
     /**
      * @param query already encoded
      * @param limit the most bytes that the body may have
-     * @throws SourceFailure unless the response is 200 and complete
+     * @throws SourceFailure unless the response is 2xx and complete
      */
     async get(path: string, query = '', limit = MAX_BODY_BYTES): Promise<Buffer> {
       const silent = new AbortController();
@@ -61,10 +61,12 @@ export function openSource(
           signal: AbortSignal.any([signal, silent.signal, AbortSignal.timeout(request)]),
         });
 
-        const { status, statusText } = response;
-        if (status !== 200) {
+        if (!response.ok) {
           await response.body?.cancel();
-          throw new SourceFailure(`has status ${status} ${printable(statusText)}`, response);
+          throw new SourceFailure(
+            `has status ${response.status} ${printable(response.statusText)}`,
+            response,
+          );
         }
 
         const chunks: Uint8Array[] = [];
