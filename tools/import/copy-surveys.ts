@@ -83,13 +83,15 @@ export async function copySurveys(
         await copySurvey(client, source, input, versions, copy, options);
       } catch (error) {
         signal.throwIfAborted(); // instead of Postgres' error for a cancelled statement
-        const isRefusal = error instanceof DatabaseError && error.code?.startsWith('22'); // of a value
+        // of a value, or of an id that is repeated
+        const isRefusal = error instanceof DatabaseError && /^2[12]/.test(error.code ?? '');
         if (!(isRefusal || error instanceof UserError || error instanceof BadLine)) throw error;
         copy.error = messageOf(error);
       }
     }
 
-    if (!dryRun) await client.query('vacuum (analyze) responses').catch(() => {}); // as after an import of files
+    // as after an import of files
+    if (!dryRun) await client.query('vacuum (analyze) responses').catch(() => {});
     return copies;
   });
 }
