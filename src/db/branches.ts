@@ -18,7 +18,7 @@ export const KEY_COLUMNS = raw(KEY.join(', '));
 type LimitedRange = Omit<Range, 'limit'> & { readonly limit: Value };
 
 /**
- * Whether a query reads each participant in a branch of its own. An index holds the responses of
+ * Whether a query reads each participant in a separate branch. An index holds the responses of
  * each together.
  */
 const isByParticipant = ({ formVersions, userid }: Selection) =>

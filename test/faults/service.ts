@@ -121,7 +121,7 @@ export const isLaterPage = (exchange: Exchange): boolean =>
 export function firstAttempts(): (exchange: Exchange) => boolean {
   const seen = new Set<string>();
   return ({ query, params }) => {
-    // without the name of its result, which each attempt has of its own
+    // without the name of its result, which differs between attempts
     const statement = query.replaceAll(/\br[\da-f]{32}\b/g, '');
     return seen.size < seen.add(JSON.stringify([statement, params])).size;
   };

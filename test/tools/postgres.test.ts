@@ -163,7 +163,7 @@ describe('the embedded database', () => {
     await client.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const pid = rows[0]?.pid ?? 0;
-    // a fast shutdown waits for it for ever, an immediate one for five seconds
+    // a fast shutdown waits for it without end, an immediate one for five seconds
     process.kill(pid, 'SIGSTOP');
     await database[Symbol.asyncDispose]();
     expect(existsSync(lockFile(shared))).toBe(false);

@@ -56,7 +56,7 @@ test.each<[header: string, isStrict: boolean]>([
 
 test('a long header Prefer takes no longer than its length', () => {
   for (const part of ['"', '\\"', 'a', ' ', ';', 'a;', '","', '"\\']) {
-    // in quadratic time, the test runs out of its own
+    // in quadratic time, the test exceeds its timeout
     expect(prefersStrictHandling(`${part.repeat(200_000)}"`)).toBe(false);
   }
 });

@@ -45,7 +45,7 @@ const BUSY: Readonly<Record<string, number>> = { rate_limited: 429, overloaded: 
 
 /**
  * Whether a request was refused because it waited for one that is being retried, since it has no
- * faults of its own that explain the status.
+ * faults that explain the status.
  */
 const isBesideRetries = ({ status, headers }: Received, { refusals }: Reading): boolean =>
   status === 503 &&
