@@ -4,7 +4,7 @@ import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../src/encode/bytes.ts';
 import { keyColumnsOf } from '../src/db/responses.ts';
 import { CSV_COLUMNS, JSON_COLUMNS } from '../src/responses/columns.ts';
-import { csvPages, jsonPages } from '../src/formats/page-format.ts';
+import { type PageFormat, csvPages, jsonPages } from '../src/formats/page-format.ts';
 import { RequestStats } from '../src/http/request-stats.ts';
 import { streamChunks } from '../src/http/stream.ts';
 
@@ -14,31 +14,25 @@ const utf8 = new TextEncoder();
 /** How the last row of the canned page begins: see db/proof.ts. */
 const LAST = utf8.encode('["r');
 const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
+const CSV = csvPages({ columns: CSV_COLUMNS });
+const OBJECTS = jsonPages({ after: '\n' });
 
 /**
- * Sends pages through the service's CSV encoder. The encoder overwrites its input, so each page
- * starts as a copy of the canned one. In the service, the network fills that memory.
+ * Sends pages through an encoder of the service. It overwrites its input, so each page starts as a
+ * copy of the canned one. In the service, the network fills that memory.
  */
-async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8Array, void, void> {
-  const { encode } = csvPages({ columns: CSV_COLUMNS });
+async function* encoded(
+  { encode }: PageFormat,
+  canned: Uint8Array,
+  pages: number,
+): AsyncGenerator<Uint8Array, void, void> {
   const rows = rowsIn(canned);
   const page = new Uint8Array(canned.length);
   for (let i = 0; i < pages; i++) {
     page.set(canned);
-    yield encode(page, rows, LAST).data;
-  }
-}
-
-/** Sends pages of `JSON_COLUMNS` through the service's JSON encoder. */
-async function* objects(
-  canned: Uint8Array<ArrayBuffer>,
-  pages: number,
-): AsyncGenerator<Uint8Array, void, void> {
-  const { encode } = jsonPages({ after: '\n' });
-  for (let i = 0; i < pages; i++) {
-    const { data } = encode(canned, rowsIn(canned), LAST);
+    const { data } = encode(page, rows, LAST);
     yield data;
-    free(data);
+    if (data.buffer !== page.buffer) free(data);
   }
 }
 
@@ -108,10 +102,10 @@ export default {
       return new Response(streamOfDriverRows(canned, pages, jsonLine));
     if (pathname === '/discarded') {
       let bytes = 0;
-      for await (const csv of records(new Uint8Array(canned), pages)) bytes += csv.length;
+      for await (const csv of encoded(CSV, new Uint8Array(canned), pages)) bytes += csv.length;
       return new Response(String(bytes));
     }
-    const encode = pathname === '/objects' ? objects : records;
+    const format = pathname === '/objects' ? OBJECTS : CSV;
     const requestAbort = new AbortController();
     const { signal } = requestAbort;
     const client = {
@@ -122,7 +116,7 @@ export default {
       checkKey: async () => {},
     };
     return new Response(
-      streamChunks(encode(new Uint8Array(canned), pages), client, { isFile: true }),
+      streamChunks(encoded(format, new Uint8Array(canned), pages), client, { isFile: true }),
     );
   },
 };

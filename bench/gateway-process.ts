@@ -13,9 +13,10 @@ const gateway = await startGateway({ database, token });
 const { server } = gateway;
 const [respond] = server.listeners('request') as ((...exchange: unknown[]) => void)[];
 let latencyMs = 0;
-server.removeAllListeners('request').on('request', async (...exchange) => {
+server.removeAllListeners('request').on('request', async (request, response) => {
   if (latencyMs > 0) await sleep(latencyMs);
-  respond?.(...exchange);
+  // the gateway would not notice that this client has left
+  if (!response.destroyed) respond?.(request, response);
 });
 process.on('message', (ms: number) => (latencyMs = ms));
 process.on('disconnect', () => void gateway.close({ now: true }).then(() => process.exit()));
