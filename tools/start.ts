@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Option } from 'commander';
 import { startGateway } from '../gateway/server.ts';
-import { commandLine, runCommand, UserError } from './command.ts';
+import { commandLine, print, runCommand, UserError } from './command.ts';
 import { openDatabase } from './database.ts';
 import { DEMO } from './demo-data.ts';
 import { migrate } from './migrations.ts';
@@ -167,5 +167,5 @@ function printReady(
     '',
   ];
 
-  process.stdout.write(`${lines.join('\n')}\n`);
+  print(lines.join('\n'));
 }

@@ -1,6 +1,6 @@
 // npm run verify: tests a deployed service through its public interface.
 import { once } from 'node:events';
-import { commandLine, runCommand, UserError } from './command.ts';
+import { commandLine, note, print, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
 import { startProgress } from './progress.ts';
 import { IssuedKeys } from './verify/issued-keys.ts';
@@ -74,13 +74,11 @@ Examples:
       const progress = (text: string) => line.update(() => `… ${text}`);
       const log = (text: string) => {
         line.clear();
-        process.stdout.write(`${text}\n`);
+        print(text);
       };
 
       if (key !== undefined && /^http:\/\/(?!localhost|127\.|\[::1\])/.test(origin))
-        process.stderr.write(
-          'Your key is sent without encryption: use https:// for anything but a test.\n',
-        );
+        note('Your key is sent without encryption: use https:// for anything but a test.');
       log(
         `Testing ${origin} ${key === undefined ? 'without a key: what needs one is not tested' : 'with a key'}`,
       );

@@ -7,7 +7,7 @@ import { isNeon } from '../../src/db/endpoint.ts';
 import { messageOf, UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 import { regionOf } from '../neon-host.ts';
-import { ROOT } from '../wrangler.ts';
+import { type Config, ROOT } from '../wrangler.ts';
 
 /** What to deploy, from which configuration. */
 export interface Target {
@@ -21,16 +21,11 @@ export interface Target {
  * The part of an environment that is checked. (wrangler's own types are in a package that it does
  * not depend on.)
  */
-export interface Environment {
-  readonly kv_namespaces?: readonly {
-    readonly binding: string;
-    readonly id?: string | undefined;
-  }[];
+export interface Environment extends Partial<Pick<Config, 'kv_namespaces' | 'ratelimits'>> {
   readonly limits?: { readonly cpu_ms?: number | undefined } | undefined;
   readonly placement?:
     | { readonly mode?: string | undefined; readonly region?: string | undefined }
     | undefined;
-  readonly ratelimits?: readonly { readonly name: string; readonly namespace_id: string }[];
   readonly secrets?: { readonly required?: readonly string[] } | undefined;
   readonly vars?: { readonly SQL_ENDPOINT?: unknown } | undefined;
 }

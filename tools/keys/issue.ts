@@ -31,6 +31,12 @@ export interface IssueOptions {
   readonly onNotice?: (notice: string) => void;
 }
 
+/** Generates a key, and what is stored of it. */
+export async function newKey(isLimited: boolean) {
+  const key = isLimited ? generateLimitedApiKey() : generateApiKey();
+  return { key, prefix: apiKeyPrefix(key), hash: await hashApiKey(key) };
+}
+
 /**
  * Issues an API key for an account and stores its hash, in a database that it migrates first. All
  * or nothing.
@@ -49,11 +55,9 @@ export async function issueKey(
     onNotice = () => {},
   }: IssueOptions,
 ): Promise<IssuedKey> {
-  const key = limits ? generateLimitedApiKey() : generateApiKey();
-  const prefix = apiKeyPrefix(key);
+  const { key, prefix, hash } = await newKey(limits !== null);
   const expires =
     expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
-  const hash = await hashApiKey(key);
   const stored: string[] = [];
   const issued = await withTransaction(url, async (client) => {
     const applied = await applyMigrations(client);
@@ -77,15 +81,8 @@ export async function issueKey(
     ]);
 
     const id = rows[0]?.id ?? '';
-    return {
-      key,
-      id,
-      email: account.email,
-      name,
-      prefix,
-      expires,
-      limits: await showLimits(limits),
-    };
+    const shown = await showLimits(limits);
+    return { key, id, email: account.email, name, prefix, expires, limits: shown };
   });
 
   for (const notice of stored) onNotice(notice);

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { existingAccount, lockAddress } from '../accounts.ts';
 import { UserError } from '../command.ts';
 import { inTransaction, withConnection } from '../connection.ts';
-import { printable } from '../keys/printable.ts';
+import { printable, quotedList } from '../keys/printable.ts';
 
 export interface RemovalTarget {
   email: string;
@@ -68,9 +68,8 @@ async function lockForms(client: Client, account: string, survey: string): Promi
     [account],
   );
 
-  const names = others.map(({ name }) => `"${printable(name)}"`).join(', ');
-  const advice = others.length > 0 ? `the account has ${names}` : 'the account has none';
-  throw new UserError(`--survey: there is no survey "${printable(survey)}": ${advice}`);
+  const names = quotedList(others.map(({ name }) => name)) || 'none';
+  throw new UserError(`--survey: there is no survey "${printable(survey)}": the account has ${names}`);
 }
 
 /** Times of the first and the last response, in UTC to the second; null without responses. */
