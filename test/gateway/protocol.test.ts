@@ -18,9 +18,7 @@ const name = `test_${randomBytes(4).toString('hex')}`;
 
 const endpoint = await connect();
 const { username, password } = new URL(endpoint.connectionString());
-/**
- * The user of the endpoint's connection string, and a role that may only read the table `notes`.
- */
+/** The user of the endpoint's connection string, and a role without privileges. */
 const owner: Identity = { user: username };
 const role: Identity = { user: name };
 
@@ -31,9 +29,7 @@ await endpoint.directly(
    create table ${name}.log (line text);
    create role ${name} login password '${decodeURIComponent(password)}';
    alter role ${name} set enable_bitmapscan = off;
-   alter role ${name} set client_connection_check_interval = '1s';
-   grant usage on schema ${name} to ${name};
-   grant select on ${name}.notes to ${name}`,
+   alter role ${name} set client_connection_check_interval = '1s'`,
 );
 afterAll(() =>
   endpoint.directly(`drop schema if exists ${name} cascade; drop role if exists ${name}`),
@@ -176,26 +172,6 @@ describe('status 400, after which the next request is served, is the response to
     expect(await endpoint.rowsOf(`select count(*) from ${name}.notes`)).toEqual([['2']]);
   });
 
-  test.each(['', 'postgres://c.d/e', 'postgres://a@c.d/e', 'postgres://a:b@c.d'])(
-    'the connection string %j',
-    async (text) => {
-      const response = await endpoint.failure(
-        { query: 'select 1' },
-        { 'Neon-Connection-String': text },
-      );
-      expect(response).toMatchObject({ status: 400, code: '', severity: '' });
-    },
-  );
-
-  test('a wrong password', async () => {
-    const message = expect.stringMatching(/password authentication failed/);
-    const headers = endpoint.as({ ...role, password: 'wrong' });
-    expect(await endpoint.failure({ query: 'select 1' }, headers)).toMatchObject({
-      status: 400,
-      message,
-    });
-  });
-
   test.each([
     '{"query":',
     '[]',
@@ -212,24 +188,12 @@ describe('status 400, after which the next request is served, is the response to
       severity: '',
     });
   });
-
-  test('a request without a body', async () => {
-    expect(
-      (await fetch(endpoint.url, { headers: { Authorization: `Bearer ${TOKEN}` } })).status,
-    ).toBe(400);
-  });
 });
 
 describe('a request', () => {
   test('has the privileges of its role', async () => {
-    const headers = endpoint.as(role);
-    const rows = await endpoint.rowsOf(
-      `select current_user, id from ${name}.notes where id = 1`,
-      [],
-      headers,
-    );
-    expect(rows).toEqual([[name, '1']]);
-    const refused = await endpoint.failure({ query: `delete from ${name}.notes` }, headers);
+    const query = `delete from ${name}.notes`;
+    const refused = await endpoint.failure({ query }, endpoint.as(role));
     expect(refused).toMatchObject({ status: 400, code: '42501' });
   });
 
