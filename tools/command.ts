@@ -19,8 +19,7 @@ export async function runCommand(main: () => Promise<unknown>): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exitCode = 1;
     // EPIPE: the reader has seen enough, as "head" has after some lines.
-    if (error.code !== 'EPIPE')
-      note(`Cannot write to stdout: ${messageOf(error)}`);
+    if (error.code !== 'EPIPE') note(`Cannot write to stdout: ${messageOf(error)}`);
   });
 
   try {

@@ -118,8 +118,12 @@ test('the import in docs/local.md takes the export of the demo data, into a data
   });
   // a second service would have another database
   await query(databaseUrl, 'truncate users cascade');
-  const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder)
-    .outcome;
+  const { status, stdout } = await startTool(
+    'import.ts',
+    args.split(' '),
+    { DATA_DIR },
+    { cwd: folder },
+  ).outcome;
   expect({ status, stdout }).toEqual({
     status: 0,
     stdout: expect.stringMatching(

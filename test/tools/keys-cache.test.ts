@@ -7,7 +7,6 @@ import { hashApiKey } from '../../src/auth/api-key.ts';
 import { revokeKey } from '../../tools/keys/revoke.ts';
 import { runWrangler } from '../../tools/wrangler.ts';
 import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
-import { query } from '../support/database.ts';
 import { CACHE_NOTE, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
 import { commandLines } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
@@ -55,7 +54,7 @@ describe('the local key cache', () => {
     await mkdir(join(keys.env.DATA_DIR, 'kv'), { recursive: true });
     // wrangler reads the hash from a temporary file
     const noFolder = { TMPDIR: join(keys.folder, 'nowhere') };
-    const { status, stdout, stderr } = await keys.runWith(noFolder, 'rotate', old.id);
+    const { status, stdout, stderr } = await keys.run(`rotate ${old.id}`, noFolder);
     expect({ status, stdout }).toEqual({
       status: 1,
       stdout: expect.stringMatching(/^sres_\w{49}\n$/),
@@ -69,28 +68,18 @@ describe('the local key cache', () => {
 
 describe('with --remote, the cache of the deployed service', () => {
   /** Revokes a new key while Cloudflare's API responds like this. */
-  async function revokeRemotely(
-    respond: Parameters<typeof startCloudflare>[0],
-    ...options: string[]
-  ) {
+  async function revokeRemotely(respond: Parameters<typeof startCloudflare>[0]) {
     using cloudflare = await startCloudflare(respond);
     const { key, id } = await keys.issue();
-    const outcome = await keys.runWith(cloudflare.env, 'revoke', id, '--remote', ...options);
+    const outcome = await keys.run(`revoke ${id} --remote`, cloudflare.env);
     expect(outcome.stdout).toMatch(/^revoked /);
-    const [row] = await query(
-      keys.url,
-      'select revoked is not null as revoked from api_keys where id = $1',
-      [id],
-    );
-    expect(row).toEqual({ revoked: true });
+    expect(await keys.listed(id)).toMatchObject({ state: 'revoked' });
     return { ...outcome, hash: await hashApiKey(key), calls: cloudflare.calls };
   }
 
   test('is cleared through the API', async () => {
-    const { status, stderr, calls, hash } = await revokeRemotely(() => ({
-      status: 200,
-      body: succeed({}),
-    }));
+    const accept = () => ({ status: 200, body: succeed({}) });
+    const { status, stderr, calls, hash } = await revokeRemotely(accept);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const path = `/client/v4/accounts/${ACCOUNT}/storage/kv/namespaces/\\w+/bulk`;
     expect(calls).toEqual([expect.stringMatching(`^DELETE ${path} \\["${hash}"\\]$`)]);

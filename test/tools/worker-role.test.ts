@@ -6,6 +6,7 @@ import { gatewayProblems } from '../../tools/deploy/gateway.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { directHost, pooledHost } from '../../tools/neon-host.ts';
 import { query } from '../support/database.ts';
+import { containing } from '../support/expected.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { chooseLogin, setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
@@ -17,6 +18,9 @@ const newUrl = async (url: string) => {
   const { user: username, password } = await withConnection(url, setWorkerPassword);
   return Object.assign(new URL(url), { username, password }).href;
 };
+/** The URL of another user, with the user's name as password, or of another database. */
+const urlOf = (url: string, username: string, pathname = new URL(url).pathname) =>
+  Object.assign(new URL(url), { username, password: username, pathname }).href;
 const userOf = async (url: string) =>
   (await query<{ user: string }>(url, 'select current_user as user'))[0]?.user;
 
@@ -26,10 +30,12 @@ afterAll(() => postgres.stop());
 // Neon refuses a transaction that leaves a role without a password, or that gives one a hashed
 // password: https://github.com/neondatabase/neon/blob/main/pgxn/neon/neon_ddl_handler.c
 test('an owner who is no superuser, as on Neon, gives the role a password, in plain text, whenever a transaction ends', async () => {
-  await query(postgres.url, `create role neon_owner login createrole createdb password 'owner'`);
+  await query(
+    postgres.url,
+    `create role neon_owner login createrole createdb password 'neon_owner'`,
+  );
   await query(postgres.url, 'create database neondb owner neon_owner');
-  const owner = { username: 'neon_owner', password: 'owner', pathname: '/neondb' };
-  const url = Object.assign(new URL(postgres.url), owner).href;
+  const url = urlOf(postgres.url, 'neon_owner', '/neondb');
   expect(await migrate(url)).toContain('0001_initial.sql'); // in one transaction
   const select = `select rolpassword like 'SCRAM-SHA-256$%' as "hasPassword" from pg_authid where rolname = $1`;
   expect(await query(postgres.url, select, [WORKER_ROLE])).toEqual([{ hasPassword: true }]);
@@ -65,17 +71,9 @@ describe('npm run deploy checks a database, and', async () => {
     ]);
   });
 
-  test('finds no problems once it is migrated, and only those migrations that were not applied', async () => {
+  test('finds no problems once it is migrated', async () => {
     await migrate(url);
     expect(await databaseProblems(url)).toEqual([]);
-    await query(url, `delete from schema_migrations where name like '0002%'`);
-    expect(await databaseProblems(url)).toEqual([
-      expect.stringMatching(/lacks the migrations 0002_[\w.]+;/),
-    ]);
-    await query(
-      url,
-      `insert into schema_migrations (name) values ('0002_responses_by_participant.sql')`,
-    );
   });
 
   test('lets the role read only some columns of a table', async () => {
@@ -104,23 +102,23 @@ describe('npm run deploy checks a database, and', async () => {
     const problems = await databaseProblems(url);
     const writable = 'can change surveys, api_keys; revoke that privilege';
     expect(problems).toEqual(
-      [
+      containing([
         'cannot log in; run "',
         'has a password that has expired; run "',
         `has more rights than it needs; run "alter role ${WORKER_ROLE} nocreaterole noreplication"`,
         'cannot connect; run "',
         'cannot use the schema public; run "',
         'has no setting enable_seqscan; run "',
-        `has statement_timeout = '5s'; run "`,
+        `The role ${WORKER_ROLE} has statement_timeout = '5s'; run "`,
         `has DateStyle = 'German`,
         'cannot read responses; run "',
         'cannot update when a key was last used; run "',
         writable,
-      ].map((problem) => expect.stringContaining(`The role ${WORKER_ROLE} ${problem}`)),
+      ]),
     );
     for (const [, statement = ''] of problems.join('\n').matchAll(/; run "(.*)"$/gm))
       await query(url, statement);
-    expect(await databaseProblems(url)).toEqual([expect.stringContaining(writable)]);
+    expect(await databaseProblems(url)).toEqual(containing([writable]));
     for (const right of ['delete on surveys', 'update (last_used) on api_keys'])
       await query(url, `revoke ${right} from ${WORKER_ROLE}`);
   });
@@ -130,32 +128,20 @@ describe('npm run deploy checks a database, and', async () => {
     ['alter role ROLE nosuperuser; grant pg_write_all_data to ROLE', 'can change users, surveys'],
   ])('names the tables that the role can change after "%s"', async (sql, problem) => {
     await query(url, sql.replaceAll('ROLE', WORKER_ROLE));
-    expect(await databaseProblems(url)).toEqual([expect.stringContaining(problem)]);
+    expect(await databaseProblems(url)).toEqual(containing([problem]));
   });
 
   test('names what a migration was not allowed to set, because another user had created the role', async () => {
-    await query(url, `create role other_tenant login password 'p'`);
+    await query(url, `create role other_tenant login password 'other_tenant'`);
     await query(url, 'create database tenants owner other_tenant');
-    const tenant = Object.assign(new URL(url), {
-      username: 'other_tenant',
-      password: 'p',
-      pathname: '/tenants',
-    }).href;
+    const tenant = urlOf(url, 'other_tenant', '/tenants');
     await query(
       url,
       `alter role ${WORKER_ROLE} reset all; revoke pg_write_all_data from ${WORKER_ROLE}`,
     );
     await migrate(tenant);
-    expect(await databaseProblems(tenant)).toEqual(
-      [
-        'enable_bitmapscan',
-        'enable_seqscan',
-        'statement_timeout',
-        'idle_in_transaction_session_timeout',
-        'max_parallel_workers_per_gather',
-        'client_connection_check_interval',
-      ].map((name) => expect.stringContaining(`has no setting ${name};`)),
-    );
+    const settings = Array.from({ length: 6 }, () => 'has no setting ');
+    expect(await databaseProblems(tenant)).toEqual(containing(settings));
     await query(url, 'drop database tenants');
   });
 });
@@ -218,7 +204,7 @@ describe('npm run deploy checks a gateway, and', async () => {
       ...change,
     };
     const problems = await gatewayProblems(endpoint, headers, databaseUrl);
-    expect(problems).toEqual(texts.map((text) => expect.stringContaining(text) as string));
+    expect(problems).toEqual(containing(texts));
     expect(problems.join()).not.toContain('secret');
   });
 });
@@ -233,7 +219,7 @@ describe('npm run db:worker-url', () => {
     await expect(newUrl(url)).rejects.toThrow(
       `There is no role survey_export_worker: a dump does not include it, ${remedy}.`,
     );
-    expect(await databaseProblems(url)).toEqual([expect.stringContaining(remedy)]);
+    expect(await databaseProblems(url)).toEqual(containing([remedy]));
     await expect(chooseLogin(url, { isEmbedded: false })).rejects.toThrow(remedy);
   });
 
@@ -254,8 +240,8 @@ describe('npm run db:worker-url', () => {
   test('is refused to a user who may not change the role, and npm start names the grant', async () => {
     const url = await postgres.createDatabase();
     await migrate(url);
-    await query(url, `create role tenant login password 'p'`);
-    const tenant = Object.assign(new URL(url), { username: 'tenant', password: 'p' }).href;
+    await query(url, `create role tenant login password 'tenant'`);
+    const tenant = urlOf(url, 'tenant');
     await expect(newUrl(tenant)).rejects.toThrow(
       'The user of DATABASE_URL may not change the role survey_export_worker',
     );

@@ -69,7 +69,9 @@ async function lockForms(client: Client, account: string, survey: string): Promi
   );
 
   const names = quotedList(others.map(({ name }) => name)) || 'none';
-  throw new UserError(`--survey: there is no survey "${printable(survey)}": the account has ${names}`);
+  throw new UserError(
+    `--survey: there is no survey "${printable(survey)}": the account has ${names}`,
+  );
 }
 
 /** Times of the first and the last response, in UTC to the second; null without responses. */
