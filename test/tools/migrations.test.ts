@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openDatabase, postgresUrl } from '../../tools/database.ts';
+import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { createEmptyDatabase, query } from '../support/database.ts';
 import { startTool } from '../support/run-tool.ts';
@@ -79,12 +79,6 @@ describe('DATABASE_URL', () => {
       }
     },
   );
-
-  test.each(['prefer', 'require', 'verify-ca'])('with sslmode=%s means verify-full', (mode) => {
-    expect(postgresUrl(`postgres://me:p@host/db?sslmode=${mode}`).search).toBe(
-      '?sslmode=verify-full',
-    );
-  });
 
   test('with sslmode=require requires TLS, without a warning', async () => {
     const { status, stderr } = await startTool('migrate.ts', [], {

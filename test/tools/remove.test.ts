@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { dump, query, startDatabase, untilBlocked } from '../support/database.ts';
-import { csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
+import {
+  csvOf,
+  formId,
+  formRow,
+  responseRow,
+  secondFormId,
+  secondFormRow,
+} from '../support/export-files.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { printed, refusal } from '../support/expected.ts';
@@ -16,11 +23,10 @@ const folder = await newFolder();
 describe('npm run db:remove', () => {
   beforeEach(async () => {
     await query(url, 'truncate users cascade');
-    const second = { surveyid: secondFormId, version: '2', survey_created: '2026-02-01T00:00:00Z' };
     await loadFiles(url, folder, {
       forms: csvOf([
         formRow({ survey_name: 'A' }),
-        formRow({ survey_name: 'A', ...second }),
+        secondFormRow({ survey_name: 'A' }),
         formRow({ survey_name: 'B', surveyid: otherSurvey }),
       ]),
       responses: csvOf([
