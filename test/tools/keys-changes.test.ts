@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 import { withConnection } from '../../tools/connection.ts';
-import { type RotatedKey, rotateKey } from '../../tools/keys/rotate.ts';
+import { rotateKey } from '../../tools/keys/rotate.ts';
 import { query, untilBlocked } from '../support/database.ts';
 import { CACHE_NOTE, startKeysCommand } from '../support/keys.ts';
 import { refusal } from '../support/expected.ts';
@@ -52,7 +52,7 @@ describe('npm run keys -- rotate', () => {
     const old = await keys.issue({ name: 'JSON', expires: '300d' });
     const { status, stdout } = await keys.run(`rotate --json ${old.id} --expires 200d --grace 90m`);
     expect(status).toBe(0);
-    const result = JSON.parse(stdout) as RotatedKey;
+    const result = JSON.parse(stdout) as Awaited<ReturnType<typeof rotated>>;
     const found = await listed(result.id);
     expect(result).toEqual({
       key: expect.stringMatching(/^sres_\w{49}$/),

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { counted, messageOf, note, print } from '../command.ts';
 import { ROOT, runWrangler, WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 import { buildProblems, buildWorker } from './build.ts';
-import { type Target, configPath, configProblems, gatewayOf, readEnvironment } from './config.ts';
+import { type Target, argumentsFor, configProblems, gatewayOf, readEnvironment } from './config.ts';
 import { databaseProblems } from './database.ts';
 import { gatewayProblems } from './gateway.ts';
 
-export interface DeployOptions extends Target {
+interface DeployOptions extends Target {
   /** URL of the tables' owner; without it, the database is not checked. */
   readonly databaseUrl?: string | undefined;
   /** The value of the secret SQL_ENDPOINT_HEADERS; without it, the gateway is not checked. */
@@ -65,7 +65,7 @@ async function upload(target: Target): Promise<number> {
     SQL_ENDPOINT_HEADERS: undefined,
   };
 
-  const args = [WRANGLER, 'deploy', `--env=${target.env}`, `--config=${configPath(target)}`];
+  const args = [WRANGLER, 'deploy', ...argumentsFor(target)];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' });
   await once(child, 'close');
   return child.exitCode ?? 1;
@@ -77,18 +77,8 @@ async function upload(target: Target): Promise<number> {
  *
  * @param secrets names of the required secrets
  */
-export async function cloudflareProblems(
-  target: Target,
-  secrets: readonly string[],
-): Promise<string[]> {
-  const args = [
-    'secret',
-    'list',
-    '--format=json',
-    `--env=${target.env}`,
-    `--config=${configPath(target)}`,
-  ];
-
+async function cloudflareProblems(target: Target, secrets: readonly string[]): Promise<string[]> {
+  const args = ['secret', 'list', '--format=json', ...argumentsFor(target)];
   let found: string[] = [];
   try {
     found = namesIn(await runWrangler(args));

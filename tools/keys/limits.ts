@@ -68,16 +68,18 @@ export async function chooseLimits(
       '--no-pageid: takes "pageid" out of the metadata, so it cannot be a --metadata as well',
     );
 
-  const limits: KeyLimits = {
+  const given = {
     v: 1,
-    ...(options.survey && { surveys: options.survey }),
-    ...(options.form && { shortcodes: options.form }),
-    ...(question && { questions: question }),
-    ...(withoutQuestion && { without_questions: withoutQuestion }),
-    ...((noMetadata || metadata) && { metadata: metadata ?? [] }),
-    ...(noPageid && { pageid: false }),
-    ...(options.pseudonyms && { secret: randomBytes(32).toString('hex') }),
+    surveys: options.survey,
+    shortcodes: options.form,
+    questions: question,
+    without_questions: withoutQuestion,
+    metadata: noMetadata ? [] : metadata,
+    pageid: noPageid ? false : undefined,
+    secret: options.pseudonyms && randomBytes(32).toString('hex'),
   };
+
+  const limits = JSON.parse(JSON.stringify(given)) as KeyLimits; // without what is undefined
 
   if (Object.keys(limits).length === 1 && options.pseudonymsOf === undefined) return null;
 

@@ -54,44 +54,30 @@ export async function listKeys(url: string, email?: string): Promise<ListedKey[]
   });
 }
 
-const HEADER = [
-  'id',
-  'account',
-  'name',
-  'prefix',
-  'created',
-  'expires',
-  'last used',
-  'state',
-  'limits',
+const time = (iso: string | null, none: string) => (iso ? toTheMinute(iso) : none);
+
+const COLUMNS: readonly [header: string, cell: (key: ListedKey) => string][] = [
+  ['id', ({ id }) => id],
+  ['account', ({ email }) => email],
+  ['name', ({ name }) => name],
+  ['prefix', ({ prefix }) => prefix],
+  ['created', ({ created }) => toTheMinute(created)],
+  ['expires', ({ expires }) => time(expires, 'never')],
+  ['last used', ({ lastUsed }) => time(lastUsed, '-')],
+  ['state', ({ state }) => state],
+  ['limits', ({ limits }) => inShort(limits)],
 ];
 
 /** @returns the keys as an aligned table with a header, without control characters */
 export function toTable(keys: readonly ListedKey[]): string {
-  const rows = [HEADER, ...keys.map(cellsOf)].map((row) => row.map((cell) => printable(cell)));
-  const widths = HEADER.map((_, column) =>
-    Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
-  );
+  const columns = COLUMNS.map(([header, cell]) => {
+    const cells = [header, ...keys.map((key) => printable(cell(key)))];
+    const width = Math.max(...cells.map(widthOf));
+    return cells.map((text) => text + ' '.repeat(width - widthOf(text)));
+  });
 
-  const pad = (cell: string, column: number) =>
-    cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
-  return rows.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('');
-}
-
-function cellsOf({
-  id,
-  email,
-  name,
-  prefix,
-  created,
-  expires,
-  lastUsed,
-  state,
-  limits,
-}: ListedKey): string[] {
-  const time = (iso: string | null, none: string) => (iso ? toTheMinute(iso) : none);
-  const times = [toTheMinute(created), time(expires, 'never'), time(lastUsed, '-')];
-  return [id, email, name, prefix, ...times, state, inShort(limits)];
+  const rows = ['', ...keys].map((_, row) => columns.map((cells) => cells[row]).join('  '));
+  return rows.map((row) => `${row.trimEnd()}\n`).join('');
 }
 
 /** The number of characters as users see them (grapheme clusters). */

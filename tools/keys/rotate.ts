@@ -1,16 +1,10 @@
 import { UserError } from '../command.ts';
 import { withTransaction } from '../connection.ts';
-import { type IssuedKey, newKey } from './issue.ts';
+import { newKey } from './issue.ts';
 import { type ListedKey, noSuchKey, SELECT_KEYS } from './list.ts';
 import { printable } from './printable.ts';
 import { showLimits } from './shown-limits.ts';
 import { isoTime, toTheMinute } from './times.ts';
-
-/** A key that replaces another. */
-export interface RotatedKey extends IssuedKey {
-  /** The old key, and when it stops working; ISO 8601. */
-  readonly replaces: { readonly id: string; readonly prefix: string; readonly expires: string };
-}
 
 type Replacement = Pick<ListedKey, 'id' | 'expires'> & { oldEnd: string; oldHash: string };
 
@@ -33,14 +27,15 @@ const ms = (parameter: string) => `${parameter}::float8 * interval '1 millisecon
  * @param options.graceMs how long the old key still works, unless it expires earlier
  * @param options.expiresInMs how long the new key works; by default as long as the old key was
  * issued for
- * @returns the new key, and the old key's hash, under which it is cached
+ * @returns the new key, with the old one that it `replaces` and when that stops working (ISO 8601);
+ * and the old key's hash, under which it is cached
  * @throws UserError if there is no such key, or it was rotated already, or is revoked or expired
  */
 export async function rotateKey(
   url: string,
   id: string,
   { graceMs, expiresInMs }: { graceMs: number; expiresInMs?: number | undefined },
-): Promise<{ rotated: RotatedKey; oldHash: string }> {
+) {
   // Times have whole milliseconds, which is what the Worker's cache of keys holds.
   const replace = `
     with limited as (

@@ -33,12 +33,8 @@ const REVOCATION_MS = 5 * 60_000;
  * https://github.com/cloudflare/workerd/issues/6818 and 7277 report bodies that end cleanly after
  * an error. The first check starts all transfers.
  */
-export async function checkAbort(
-  subject: Subject,
-  how: 'HTTP/1.1' | 'HTTP/2' | 'gzip',
-): Promise<string> {
-  return (await (subject.transfers ??= startTransfers(subject)))[how];
-}
+export const checkAbort = (how: 'HTTP/1.1' | 'HTTP/2' | 'gzip') => async (subject: Subject) =>
+  (await (subject.transfers ??= startTransfers(subject)))[how];
 
 async function startTransfers(subject: Subject) {
   const { name: survey, total } = subject.known('largest');
