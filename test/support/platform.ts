@@ -94,7 +94,7 @@ export async function startPlatform(accounts: PlatformAccount[]) {
         const metadata = JSON.parse(row.metadata ?? 'null') as { ad_id?: unknown } | null;
         const { shortcode } = versions.get(row.surveyid) ?? {};
         const made = { parent_surveyid: null, metadata, ad_id: metadata?.ad_id ?? null };
-        return { ...DEFAULTS, ...row, shortcode, ...made };
+        return Object.assign({}, DEFAULTS, row, { shortcode }, made);
       });
   }
 
@@ -165,16 +165,22 @@ export async function startPlatform(accounts: PlatformAccount[]) {
           200,
           account.forms
             .toSorted((a, b) => compare([sortable(b.created)], [sortable(a.created)]))
-            .map(({ created, metadata = '{}', ...form }) => ({
-              title: `Title of ${form.shortcode}`,
-              translation_conf: {},
-              formid: 'aBcD',
-              off_time: null,
-              timeouts: null,
-              ...form,
-              created: new Date(created).toISOString(),
-              metadata: JSON.parse(metadata) as unknown,
-            })),
+            .map(({ created, metadata = '{}', ...form }) =>
+              Object.assign(
+                {
+                  title: `Title of ${form.shortcode}`,
+                  translation_conf: {},
+                  formid: 'aBcD',
+                  off_time: null,
+                  timeouts: null,
+                },
+                form,
+                {
+                  created: new Date(created).toISOString(),
+                  metadata: JSON.parse(metadata) as unknown,
+                },
+              ),
+            ),
         );
       else response.writeHead(404).end('Cannot GET');
     } catch (error) {
