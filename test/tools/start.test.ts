@@ -107,14 +107,16 @@ describe('npm start', () => {
       readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'),
       10,
     );
-    const stderr = `${dataDir} is in use by Postgres (process ${postmaster}): stop its npm start, or set DATA_DIR to another folder\n`;
-    expect(await run({}, '--watch').outcome).toEqual({ status: 1, stdout: '', stderr });
+    expect(await run({}, '--watch').outcome).toEqual(
+      refusal(`${dataDir} is in use by Postgres (process ${postmaster}): stop its npm start`),
+    );
   });
 
   test('names the port if another npm start uses that alone', async () => {
     const other = join(dataDir, 'other');
-    const stderr = `port ${port} is in use: set PORT to another one\n`;
-    expect(await run({ DATA_DIR: other }).outcome).toEqual({ status: 1, stdout: '', stderr });
+    expect(await run({ DATA_DIR: other }).outcome).toEqual(
+      refusal(`port ${port} is in use: set PORT to another one\n`),
+    );
     expect(existsSync(other)).toBe(false);
   });
 
