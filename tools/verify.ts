@@ -32,9 +32,7 @@ const program = commandLine('npm run verify --')
 Prints one line for each statement that holds, fails or was not tested, with the time that it took. The exit status is 1 if
 one fails. Without a key, only what needs no key is tested.
 
-Environment variables:
-  SURVEY_EXPORT_URL    address of the service
-  SURVEY_EXPORT_KEY    API key
+Environment variables, besides SURVEY_EXPORT_URL and SURVEY_EXPORT_KEY:
   SURVEY_EXPORT_KEY_2  API key of another account, to test that neither key sees the other's surveys
   DATABASE_URL         with --revocation: the service's database, as its owner (default: that of the npm start on DATA_DIR)
 

@@ -191,12 +191,10 @@ function checkNames(
     if (unknown.length === 0) continue;
 
     const sorted = [...known].toSorted();
-    const listed =
-      sorted.length > 0
-        ? quotedList(sorted.slice(0, MAX_LISTED)) + (sorted.length > MAX_LISTED ? ', …' : '')
-        : 'none';
+    const more = sorted.length > MAX_LISTED ? ', …' : '';
+    const listed = quotedList(sorted.slice(0, MAX_LISTED)) || 'none';
     throw new UserError(
-      `--${option}: the account has no ${column} ${quotedList(unknown)}: it has ${listed}. If it is to come, add --force.`,
+      `--${option}: the account has no ${column} ${quotedList(unknown)}: it has ${listed}${more}. If it is to come, add --force.`,
     );
   }
 }

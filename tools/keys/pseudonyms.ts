@@ -31,15 +31,13 @@ export async function writePseudonyms(
     if (!keys[0]) throw noSuchKey(id);
     const limits = parseKeyLimits(keys[0].limits) ?? null;
     if (limits?.secret === undefined) throw new UserError(`<id>: key ${id} has no pseudonyms`);
-    const forms = render(
-      sql`select id from surveys where ${isOfSurvey({ accountId: keys[0].userid, name: survey, limits })}`,
-    );
-
-    const { rows: found } = await client.query<{ id: string }>(forms.text, forms.params);
-    if (found.length === 0)
+    const isForm = isOfSurvey({ accountId: keys[0].userid, name: survey, limits });
+    const forms = sql`select id from surveys where ${isForm}`;
+    const found = render(forms);
+    if ((await client.query(found.text, found.params)).rowCount === 0)
       throw new UserError(`--survey: key ${id} sees no survey "${printable(survey)}"`);
 
-    const isSeen = sql`surveyid = any(${found.map((form) => form.id)}::uuid[])`;
+    const isSeen = sql`surveyid in (${forms})`;
     const participants = render(sql`
       declare participants cursor for
       select userid, ${pseudonym(sql`userid`, limits.secret)} as pseudonym
