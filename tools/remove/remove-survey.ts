@@ -39,11 +39,7 @@ export async function removeSurvey(
           `--userid: "${printable(target.userid)}" has no responses in this survey`,
         );
       if (options.isConfirmed) await deleteRows(client, forms, target.userid);
-      return {
-        ...counts,
-        email: account.email,
-        formVersions: target.userid === undefined ? forms.length : 0,
-      };
+      return { ...counts, email: account.email, formVersions: forms.length };
     });
 
     // Deleted text stays in the files until a vacuum. If this fails, autovacuum does it later.
