@@ -96,3 +96,27 @@ test('migrate names the guide for a database that has the tables of the platform
     `relation "users" already exists. If the tables are the platform's, follow "The platform's own database" in docs/deploy.md`,
   );
 });
+
+test('a server older than Postgres 15, or of another make, is refused by its name', async () => {
+  const old = await createEmptyDatabase();
+  const database = new URL(old).pathname.slice(1);
+  // Found before those of pg_catalog.
+  await query(
+    old,
+    `create function current_setting(text) returns text language sql as $$ select '140023' $$;
+     create function version() returns text language sql as
+       $$ select 'PostgreSQL 14.23 (Debian 14.23-1.pgdg120+1) on x86_64-pc-linux-gnu, compiled by gcc 12.2.0, 64-bit' $$`,
+  );
+  await query(old, `alter database ${database} set search_path = public, pg_catalog`);
+  await expect(openDatabase({ DATABASE_URL: old })).rejects.toThrow(
+    'PostgreSQL 14.23 is too old: 15 or newer is required (DATABASE_URL)',
+  );
+  await query(
+    old,
+    `create or replace function version() returns text language sql as
+       $$ select 'CockroachDB CCL v24.3.1 (x86_64-pc-linux-gnu, built 2024/12/09 16:31:20, go1.22.8)' $$`,
+  );
+  await expect(openDatabase({ DATABASE_URL: old })).rejects.toThrow(
+    'CockroachDB CCL v24.3.1 is not PostgreSQL: PostgreSQL 15 or newer is required (DATABASE_URL)',
+  );
+});

@@ -3,11 +3,15 @@ import { withConnection } from '../../tools/connection.ts';
 import { postgresUrl } from '../../tools/database.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
 import { gatewayProblems } from '../../tools/deploy/gateway.ts';
+import { issueKey } from '../../tools/keys/issue.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { directHost, pooledHost } from '../../tools/neon-host.ts';
 import { query } from '../support/database.ts';
 import { containing } from '../support/expected.ts';
+import { csvOf, responseRow } from '../support/export-files.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
+import { loadFiles } from '../support/load-files.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { chooseLogin, setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
 import { startTool } from '../support/run-tool.ts';
@@ -26,6 +30,30 @@ const userOf = async (url: string) =>
 
 const postgres = await startPostgres();
 afterAll(() => postgres.stop());
+
+// First, while the server does not have the Worker's role.
+test('on an empty database, a command that fails leaves no table and no role', async () => {
+  const empty = await postgres.createDatabase();
+  const schema = async () => [
+    await query(
+      empty,
+      `select relname from pg_class where relnamespace = 'public'::regnamespace order by 1`,
+    ),
+    await query(empty, 'select rolname, rolpassword from pg_authid order by 1'),
+  ];
+  const before = await schema();
+  const folder = await newFolder();
+  const bad = csvOf([responseRow(), responseRow({ surveyid: 'abc' })]);
+  const noForms = 'surveyid,shortcode,survey_name,version,survey_created,metadata\n';
+  await expect(loadFiles(empty, folder, { responses: bad })).rejects.toThrow('line 3: surveyid');
+  await expect(loadFiles(empty, folder, { forms: noForms })).rejects.toThrow(
+    'line 2: surveyid: "3f1c6c5e',
+  );
+  await expect(issueKey(empty, { email: 'ann@example.org', name: 'key' })).rejects.toThrow(
+    '"npm run db:import" creates one with its data, --create-account one without.',
+  );
+  expect(await schema()).toEqual(before);
+});
 
 // Neon refuses a transaction that leaves a role without a password, or that gives one a hashed
 // password: https://github.com/neondatabase/neon/blob/main/pgxn/neon/neon_ddl_handler.c
