@@ -100,7 +100,7 @@ export function configProblems(environment: Environment, databaseUrl?: string): 
     hasEndpoint &&
       !gatewayOf(environment) &&
       'SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password',
-    isOnNeon === true &&
+    isOnNeon &&
       hasEndpoint &&
       'DATABASE_URL is on Neon, which has its own endpoint; remove SQL_ENDPOINT',
     isOnNeon === false &&

@@ -8,15 +8,11 @@ import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { CREATE_ADVICE, existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
 import { withTransaction } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
-import type { ListedKey } from './list.ts';
 import { printable } from './printable.ts';
 import { showLimits } from './shown-limits.ts';
 
 /** A new key. `key` is not stored, so it cannot be shown again. */
-export type IssuedKey = { readonly key: string } & Pick<
-  ListedKey,
-  'id' | 'email' | 'name' | 'prefix' | 'expires' | 'limits'
->;
+export type IssuedKey = Awaited<ReturnType<typeof issueKey>>;
 
 export interface IssueOptions {
   readonly email: string;
@@ -54,7 +50,7 @@ export async function issueKey(
     limits = null,
     onNotice = () => {},
   }: IssueOptions,
-): Promise<IssuedKey> {
+) {
   const { key, prefix, hash } = await newKey(limits !== null);
   const expires =
     expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
