@@ -80,7 +80,7 @@ async function run(): Promise<void> {
 
 if (process.argv.length > 2) process.stdout.write(HELP);
 else
-  await run().catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  await run().catch(({ message }: Error) => {
+    process.stderr.write(`${message}\n`);
     process.exitCode = 1;
   });

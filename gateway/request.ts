@@ -84,11 +84,11 @@ export function loginOf(headers: IncomingHttpHeaders, place: Place): Login {
   ].map(unescape);
   // A NUL ends a text in Postgres's protocol.
   if (`${user}${password}`.includes('\0')) throw refused('user and password must not have %00');
-  if (hostOf(url.hostname) !== hostOf(place.host))
-    throw refused('it names another host than GATEWAY_DATABASE');
-  if (Number(url.port || 5432) !== place.port)
-    throw refused('it names another port than GATEWAY_DATABASE');
-  if (database !== place.database) throw refused('it names another database than GATEWAY_DATABASE');
+  const named = { host: hostOf(url.hostname), port: Number(url.port || 5432), database };
+  const served = { ...place, host: hostOf(place.host) };
+  for (const part of ['host', 'port', 'database'] as const)
+    if (named[part] !== served[part])
+      throw refused(`it names another ${part} than GATEWAY_DATABASE`);
   if (url.hash || [...url.searchParams.keys()].some((name) => !IGNORED.has(name)))
     throw refused(`it has a parameter other than ${[...IGNORED].join(', ')}`);
   return { user, password };

@@ -73,13 +73,11 @@ export async function responseTo(
 
 /** Runs a statement with the extended query protocol, and writes its result. */
 async function run(
-  statement: Statement,
+  { query: text, params: values }: Statement,
   client: Client,
   body: Body,
-  limits: Limits,
+  { maxResponseBytes, memory, signal }: Limits,
 ): Promise<void> {
-  const { maxResponseBytes, memory, signal } = limits;
-  const { query: text, params: values } = statement;
   const config = { text, values, types, rowMode: 'array', queryMode: 'extended' } as const;
   const query = new Query<(string | null)[]>(config);
   const refuse = (reason: unknown) => void query.emit('error', reason);

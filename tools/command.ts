@@ -5,6 +5,12 @@ export class UserError extends Error {
   override name = 'UserError';
 }
 
+/** Writes a line of the result to stdout. */
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Writes a line to stderr, since stdout may be piped. */
+export const note = (line: string): void => void process.stderr.write(`${line}\n`);
+
 /**
  * Runs a command's main function. An error is printed to stderr in one line and sets the exit
  * status to 1. With `DEBUG` set, its stack trace is printed as well.
@@ -13,8 +19,7 @@ export async function runCommand(main: () => Promise<unknown>): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exitCode = 1;
     // EPIPE: the reader has seen enough, as "head" has after some lines.
-    if (error.code !== 'EPIPE')
-      process.stderr.write(`Cannot write to stdout: ${messageOf(error)}\n`);
+    if (error.code !== 'EPIPE') note(`Cannot write to stdout: ${messageOf(error)}`);
   });
 
   try {
@@ -25,8 +30,8 @@ export async function runCommand(main: () => Promise<unknown>): Promise<void> {
       );
     await main();
   } catch (error) {
-    process.stderr.write(`${messageOf(error)}\n`);
-    if (process.env['DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    note(messageOf(error));
+    if (process.env['DEBUG'] && error instanceof Error) note(`${error.stack}`);
     process.exitCode = 1;
   }
 }

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { Client } from 'pg';
-import { messageOf, UserError } from './command.ts';
+import { messageOf, note, UserError } from './command.ts';
 import { withConnection } from './connection.ts';
 import { checkMigrated } from './migrations.ts';
 import { directHost } from './neon-host.ts';
@@ -55,7 +55,7 @@ export async function openForCommand({
 }: { env?: NodeJS.ProcessEnv; needsMigrations?: boolean } = {}): Promise<Database> {
   const database = await openDatabase(env);
   const why = env['DATABASE_URL'] ? '' : ', because DATABASE_URL is not set';
-  process.stderr.write(`Database: ${database.description}${why}\n`);
+  note(`Database: ${database.description}${why}`);
   if (needsMigrations) await withConnection(database.url, checkMigrated);
   return database;
 }

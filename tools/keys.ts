@@ -1,7 +1,16 @@
 // npm run keys: manages API keys, of the local service or of a deployed one.
 import { Option } from 'commander';
 import { checkEmail } from './accounts.ts';
-import { commandLine, helpOf, needs, messageOf, runCommand, UserError } from './command.ts';
+import {
+  commandLine,
+  helpOf,
+  messageOf,
+  needs,
+  note,
+  print,
+  runCommand,
+  UserError,
+} from './command.ts';
 import { openForCommand } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
@@ -34,8 +43,16 @@ function names(flags: string, description: string): Option {
 const without = (flag: string, description: string) =>
   Object.assign(new Option(flag, description), { negate: false });
 
-const print = (line: string) => void process.stdout.write(`${line}\n`);
-const note = (line: string) => void process.stderr.write(`${line}\n`);
+const REMOTE = new Option(
+  '--remote',
+  'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as',
+);
+
+const ENVIRONMENT = new Option(
+  '--env <name>',
+  "with --remote: the deployed service's environment in wrangler.toml",
+);
+
 const lifetime = (text: string) => parseDuration('--expires', text);
 
 const program = commandLine('npm run keys --')
@@ -146,11 +163,8 @@ program
     'when the new key stops working (default: as long as the old one was issued for)',
     lifetime,
   )
-  .option(
-    '--remote',
-    'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as',
-  )
-  .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
+  .addOption(REMOTE)
+  .addOption(ENVIRONMENT)
   .option('--json', 'print the key with its id, prefix and times, and what it replaces, as JSON')
   .addHelpText(
     'after',
@@ -180,10 +194,12 @@ program
         graceMs === 0 ? 'no longer works' : `works until ${toTheMinute(replaces.expires)}`;
       const newEnd = expires ? `, the new one until ${toTheMinute(expires)}` : '';
       note(`The old key (${printable(replaces.prefix)}…) ${oldEnd}${newEnd}.`);
-      const problem = 'The key is rotated, but the old one could not be removed from the cache';
-      const consequence =
-        'the old key may work for up to 5 minutes from now, even if it should end earlier';
-      await clearCache(oldHash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
+      await clearCache(
+        oldHash,
+        options,
+        'The key is rotated, but the old one could not be removed from the cache',
+        'the old key may work for up to 5 minutes from now, even if it should end earlier',
+      );
     },
   );
 
@@ -193,11 +209,8 @@ program
     'Ends a key at once and for good. If it is revoked already, only clears the cache again.',
   )
   .argument('<id>', 'the key, as "list" shows it', parseKeyId)
-  .option(
-    '--remote',
-    'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as',
-  )
-  .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
+  .addOption(REMOTE)
+  .addOption(ENVIRONMENT)
   .option('--json', 'print the key as JSON')
   .addHelpText('after', examples(`revoke ${ID}`, `revoke ${ID} --remote --env staging`))
   .action(async (id: string, options: CacheOptions & { json?: boolean }) => {
@@ -212,10 +225,12 @@ program
         : printable(`revoked ${id} (${name}, ${prefix}…) of ${email}${before}`),
     );
 
-    const problem = 'The key is revoked in the database, but could not be removed from the cache';
-    const consequence =
-      'it stops working within 5 minutes everywhere. Run the command again to retry';
-    await clearCache(hash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
+    await clearCache(
+      hash,
+      options,
+      'The key is revoked in the database, but could not be removed from the cache',
+      'it stops working within 5 minutes everywhere. Run the command again to retry',
+    );
   });
 
 program
@@ -244,16 +259,17 @@ for (const command of program.commands)
 await runCommand(() => program.parseAsync());
 
 /**
- * @param explain the error for the user: the database has been changed already, so it must state
- * the consequence
+ * @param problem what to report if it fails, when the database has been changed already. @param
+ * consequence what that means
  */
 async function clearCache(
   hash: string,
   options: CacheOptions,
-  explain: (reason: string) => string,
+  problem: string,
+  consequence: string,
 ): Promise<void> {
   await removeFromCache(hash, options).catch((error: unknown) => {
-    throw new UserError(explain(messageOf(error)));
+    throw new UserError(`${problem} (${messageOf(error)}): ${consequence}.`);
   });
 
   if (process.env['DATABASE_URL'] && !options.remote)

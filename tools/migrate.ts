@@ -1,6 +1,6 @@
 // npm run db:migrate: applies the pending migrations.
 import { openForCommand } from './database.ts';
-import { commandLine, runCommand } from './command.ts';
+import { commandLine, print, runCommand } from './command.ts';
 import { migrate } from './migrations.ts';
 
 const program = commandLine('npm run db:migrate --')
@@ -16,9 +16,8 @@ DATA_DIR (.data).`,
   .action(async () => {
     const database = await openForCommand({ needsMigrations: false });
     const applied = await migrate(database.url);
-    for (const name of applied) process.stdout.write(`applied ${name}\n`);
-    if (applied.length === 0)
-      process.stdout.write(`nothing to do: ${database.description} is up to date\n`);
+    for (const name of applied) print(`applied ${name}`);
+    if (applied.length === 0) print(`nothing to do: ${database.description} is up to date`);
   });
 
 await runCommand(() => program.parseAsync());

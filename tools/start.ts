@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Option } from 'commander';
 import { startGateway } from '../gateway/server.ts';
-import { commandLine, runCommand, UserError } from './command.ts';
+import { commandLine, print, runCommand, UserError } from './command.ts';
 import { openDatabase } from './database.ts';
 import { DEMO } from './demo-data.ts';
 import { migrate } from './migrations.ts';
@@ -13,6 +13,11 @@ import { prepareDemo } from './start/demo.ts';
 import { checkPortIsFree, whenHealthy } from './ports.ts';
 import { startWorkerProcess } from './start/worker.ts';
 import { chooseLogin, WORKER_ROLE } from './worker-role.ts';
+
+interface StartOptions {
+  watch?: boolean;
+  demo: boolean;
+}
 
 const DEFAULT_PORT = 8787;
 const PARENT_CHECK_MS = 250;
@@ -35,7 +40,7 @@ Environment variables:
   );
 
 await runCommand(async () => {
-  const options = program.parse().opts<{ watch?: boolean; demo: boolean }>();
+  const options = program.parse().opts<StartOptions>();
   process.umask(0o077); // DATA_DIR holds keys and responses
   const stop = untilStopped();
   await using cleanUp = new AsyncDisposableStack();
@@ -76,7 +81,7 @@ function untilStopped(): AbortSignal {
  * stopped
  */
 async function serve(
-  { watch: isWatching = false, demo: wantsDemo }: { watch?: boolean; demo: boolean },
+  { watch: isWatching = false, demo: wantsDemo }: StartOptions,
   stop: AbortSignal,
   cleanUp: AsyncDisposableStack,
 ): Promise<void> {
@@ -167,5 +172,5 @@ function printReady(
     '',
   ];
 
-  process.stdout.write(`${lines.join('\n')}\n`);
+  print(lines.join('\n'));
 }

@@ -1,6 +1,6 @@
 // npm run verify: tests a deployed service through its public interface.
 import { once } from 'node:events';
-import { commandLine, runCommand, UserError } from './command.ts';
+import { commandLine, note, print, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
 import { startProgress } from './progress.ts';
 import { IssuedKeys } from './verify/issued-keys.ts';
@@ -32,9 +32,7 @@ const program = commandLine('npm run verify --')
 Prints one line for each statement that holds, fails or was not tested, with the time that it took. The exit status is 1 if
 one fails. Without a key, only what needs no key is tested.
 
-Environment variables:
-  SURVEY_EXPORT_URL    address of the service
-  SURVEY_EXPORT_KEY    API key
+Environment variables, besides SURVEY_EXPORT_URL and SURVEY_EXPORT_KEY:
   SURVEY_EXPORT_KEY_2  API key of another account, to test that neither key sees the other's surveys
   DATABASE_URL         with --revocation: the service's database, as its owner (default: that of the npm start on DATA_DIR)
 
@@ -74,13 +72,11 @@ Examples:
       const progress = (text: string) => line.update(() => `… ${text}`);
       const log = (text: string) => {
         line.clear();
-        process.stdout.write(`${text}\n`);
+        print(text);
       };
 
       if (key !== undefined && /^http:\/\/(?!localhost|127\.|\[::1\])/.test(origin))
-        process.stderr.write(
-          'Your key is sent without encryption: use https:// for anything but a test.\n',
-        );
+        note('Your key is sent without encryption: use https:// for anything but a test.');
       log(
         `Testing ${origin} ${key === undefined ? 'without a key: what needs one is not tested' : 'with a key'}`,
       );

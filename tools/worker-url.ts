@@ -1,7 +1,7 @@
 // npm run --silent db:worker-url: gives the Worker's role a new password and prints the Worker's
 // DATABASE_URL.
 import { connectionString } from '../gateway/request.ts';
-import { commandLine, runCommand, UserError } from './command.ts';
+import { commandLine, note, print, runCommand, UserError } from './command.ts';
 import { withLockTimeout } from './connection.ts';
 import { openForCommand } from './database.ts';
 import { pooledHost } from './neon-host.ts';
@@ -32,15 +32,15 @@ Example:
       const login = await setWorkerPassword(client);
       const also =
         others.length > 0 ? `, also for ${others.join(', ')}, which the role can read` : '';
-      process.stderr.write(
-        `The new password holds for every database of this server${also}. Whatever uses the old one can no longer log in.\n`,
+      note(
+        `The new password holds for every database of this server${also}. Whatever uses the old one can no longer log in.`,
       );
 
       const { host, port, database: name = '' } = client;
       return connectionString({ host: pooledHost(host), port, database: name }, login);
     });
 
-    process.stdout.write(`${url}\n`);
+    print(url);
   });
 
 await runCommand(() => program.parseAsync());

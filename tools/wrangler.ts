@@ -33,14 +33,18 @@ export interface Config {
 
 export const readConfig = async () => parse(await readFile(CONFIG, 'utf8')) as unknown as Config;
 
-/** Path of wrangler's program, to run with `process.execPath`. */
-export const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
+/**
+ * Path of wrangler's program, to run with `process.execPath`. Its `bin` would start this as a child,
+ * which outlives it if it is killed at once.
+ */
+export const WRANGLER = join(ROOT, 'node_modules/wrangler/wrangler-dist/cli.js');
 
 /** Environment variables that keep wrangler quiet and offline. */
 export const WRANGLER_ENV = {
   CI: 'true', // no prompts
   CLOUDFLARE_CF_FETCH_ENABLED: 'false', // no lookup of this machine's location
   NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'), // wrangler starts faster
+  NODE_NO_WARNINGS: '1', // as its `bin` runs it
   WRANGLER_HIDE_BANNER: 'true',
   WRANGLER_SEND_METRICS: 'false',
 };

@@ -19,19 +19,16 @@ const LONG = 'select pg_sleep(58)';
 /** Of nginx. */
 const folder = await newFolder();
 
-/** Creates a certificate, of an authority that this process and Workers trust. */
+/** Creates a certificate that this process and Workers trust. */
 async function createCertificate(): Promise<void> {
-  const create = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=test';
-  const options =
-    '-CA ca.pem -CAkey ca.key -addext basicConstraints=CA:FALSE -addext subjectAltName=IP:127.0.0.1';
-  for (const args of [
-    `-keyout ca.key -out ca.pem`,
-    `-keyout privkey.pem -out fullchain.pem ${options}`,
-  ])
-    execFileSync('openssl', `${create} ${args}`.split(' '), { cwd: folder, stdio: 'pipe' });
-  setDefaultCACertificates([await readFile(join(folder, 'ca.pem'), 'utf8')]);
+  const create =
+    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=test ' +
+    '-addext subjectAltName=IP:127.0.0.1 -keyout privkey.pem -out fullchain.pem';
+  execFileSync('openssl', create.split(' '), { cwd: folder, stdio: 'pipe' });
+  const certificate = join(folder, 'fullchain.pem');
+  setDefaultCACertificates([await readFile(certificate, 'utf8')]);
   // miniflare reads it when it is imported
-  process.env['NODE_EXTRA_CA_CERTS'] = join(folder, 'ca.pem');
+  process.env['NODE_EXTRA_CA_CERTS'] = certificate;
 }
 
 /** Starts nginx with gateway/nginx.conf. @returns the URL of /sql */

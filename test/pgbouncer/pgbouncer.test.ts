@@ -11,24 +11,16 @@ let postgres: TestPostgres;
 let gateway: GatewayUnderTest;
 /** The URL of the Worker's role. */
 let pooled: string;
-/** For a database in which the role's statements end after 1 s. */
-let hurried: GatewayUnderTest;
 
 beforeAll(async () => {
   postgres = await startPostgres();
   const url = await postgres.createDatabase();
-  const { pathname } = new URL(await postgres.createDatabase());
   await migrateServer(url);
-  await query(
-    url,
-    `alter role ${WORKER_ROLE} in database ${pathname.slice(1)} set statement_timeout = '1s'`,
-  );
   pooled = await startPgBouncer(url);
   gateway = await startTestGateway(pooled);
-  hurried = await startTestGateway(Object.assign(new URL(pooled), { pathname }).href);
 });
 afterAll(async () => {
-  for (const one of [gateway, hurried]) await one.close();
+  await gateway.close();
   await postgres.stop();
 });
 
@@ -45,13 +37,6 @@ test('every connection has the settings of the Worker’s role', async () => {
   for (const row of rows)
     expect(row.slice(0, 5)).toEqual([WORKER_ROLE, '65s', '65s', 'off', 'off']);
   expect(new Set(rows.map((row) => row[5])).size).toBeGreaterThan(1);
-});
-
-test('a statement is cancelled after the role’s statement_timeout', async () => {
-  expect(await hurried.failure({ query: 'select pg_sleep(30)' })).toMatchObject({
-    status: 400,
-    code: '57014',
-  });
 });
 
 test.each(['is cancelled', 'ends without a cancel request'])(

@@ -19,6 +19,20 @@ export function formRow(values: FileRow = {}): FileRow {
   };
 }
 
+/** The second version of {@link formRow}'s form. */
+export const secondFormRow = (values: FileRow = {}): FileRow =>
+  formRow({
+    surveyid: secondFormId,
+    version: '2',
+    survey_created: '2026-02-01T00:00:00.000Z',
+    ...values,
+  });
+
+/** A text that is too long for an index, however well it is compressed. */
+export const incompressible = Array.from({ length: 700 }, (_, index) =>
+  ((index * 2654435761) >>> 0).toString(36),
+).join('');
+
 /** A row of a responses file. */
 export function responseRow(values: FileRow = {}): FileRow {
   return {

@@ -4,6 +4,7 @@ import { query, startDatabase } from './database.ts';
 import { newFolder } from './once-per-run.ts';
 import { parseDuration } from '../../tools/keys/arguments.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
+import { listKeys } from '../../tools/keys/list.ts';
 
 /** The note on stderr after changing a database that a deployed service may be using. */
 export const CACHE_NOTE =
@@ -35,9 +36,11 @@ export async function startKeysCommand() {
     /** The command's HOME and TMPDIR. */
     folder,
     env,
-    run: (...args: string[]) => runHere('keys.ts', args, env),
-    runWith: (more: NodeJS.ProcessEnv, ...args: string[]) =>
-      runHere('keys.ts', args, { ...env, ...more }),
+    run: (args: string, more?: NodeJS.ProcessEnv) => runHere('keys.ts', args, { ...env, ...more }),
+    listed: async (id: string) => (await listKeys(url)).find((key) => key.id === id),
+    /** Changes a key. @param changes SQL */
+    update: (id: string, changes: string) =>
+      query(url, `update api_keys set ${changes} where id = $1`, [id]),
     /** Issues a key for you@example.org. */
     issue({ name = 'API key', expires }: { name?: string; expires?: string } = {}) {
       const expiresInMs = expires === undefined ? undefined : parseDuration('expires', expires);

@@ -15,7 +15,7 @@ export async function startService(
   // If it is killed, it leaves its temporary files.
   const variables = { TMPDIR: await runFolder(), ...env };
   // as long as the tests that use it
-  const { child, outcome } = startTool('start.ts', args, variables, undefined, undefined, 0);
+  const { child, outcome } = startTool('start.ts', args, variables, { timeoutMs: 0 });
   const late = setTimeout(() => child.kill('SIGKILL'), READY_MS);
   let printed = '';
   await new Promise<void>((ready, reject) => {

@@ -34,6 +34,17 @@ export interface PlatformAccount {
   responses: PlatformResponse[];
 }
 
+/** The columns of a response that tests need not name. */
+export const DEFAULTS = {
+  parent_shortcode: 'start',
+  flowid: '1',
+  question_idx: '0',
+  question_text: 'How are you?',
+  response: '',
+  pageid: null,
+  translated_response: null,
+};
+
 type Query = Record<string, string | undefined>;
 
 /** A time as CockroachDB prints it, as text that sorts by time. */
@@ -81,23 +92,9 @@ export async function startPlatform(accounts: PlatformAccount[]) {
       .toSorted((a, b) => compare(orderOf(a), orderOf(b)))
       .map((row) => {
         const metadata = JSON.parse(row.metadata ?? 'null') as { ad_id?: unknown } | null;
-        return {
-          parent_surveyid: null,
-          parent_shortcode: row['parent_shortcode'] ?? 'start',
-          surveyid: row.surveyid,
-          shortcode: versions.get(row.surveyid)?.shortcode,
-          flowid: row['flowid'] ?? '1',
-          userid: row.userid,
-          question_ref: row.question_ref,
-          question_idx: row['question_idx'] ?? '0',
-          question_text: row['question_text'] ?? 'How are you?',
-          response: row['response'] ?? '',
-          timestamp: row.timestamp,
-          metadata,
-          ad_id: metadata?.ad_id ?? null,
-          pageid: row['pageid'] ?? null,
-          translated_response: row['translated_response'] ?? null,
-        };
+        const { shortcode } = versions.get(row.surveyid) ?? {};
+        const made = { parent_surveyid: null, metadata, ad_id: metadata?.ad_id ?? null };
+        return Object.assign({}, DEFAULTS, row, { shortcode }, made);
       });
   }
 
@@ -168,18 +165,22 @@ export async function startPlatform(accounts: PlatformAccount[]) {
           200,
           account.forms
             .toSorted((a, b) => compare([sortable(b.created)], [sortable(a.created)]))
-            .map((form) => ({
-              created: new Date(form.created).toISOString(),
-              shortcode: form.shortcode,
-              id: form.id,
-              title: form.title ?? `Title of ${form.shortcode}`,
-              survey_name: form.survey_name,
-              metadata: JSON.parse(form.metadata ?? '{}') as unknown,
-              translation_conf: form.translation_conf ?? {},
-              formid: form.formid ?? 'aBcD',
-              off_time: form.off_time ?? null,
-              timeouts: form.timeouts ?? null,
-            })),
+            .map(({ created, metadata = '{}', ...form }) =>
+              Object.assign(
+                {
+                  title: `Title of ${form.shortcode}`,
+                  translation_conf: {},
+                  formid: 'aBcD',
+                  off_time: null,
+                  timeouts: null,
+                },
+                form,
+                {
+                  created: new Date(created).toISOString(),
+                  metadata: JSON.parse(metadata) as unknown,
+                },
+              ),
+            ),
         );
       else response.writeHead(404).end('Cannot GET');
     } catch (error) {

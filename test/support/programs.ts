@@ -14,8 +14,6 @@ export interface RunOptions {
   readonly cwd?: string | undefined;
   /** Added to the environment of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** The OS user that runs it. */
-  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** When it is killed; never if 0. */
   readonly timeoutMs?: number;
 }
@@ -25,11 +23,10 @@ type Command = readonly [string, ...string[]];
 /** Starts a program. */
 export function startProgram(
   [program, ...args]: Command,
-  { cwd, env, user, timeoutMs = 120_000 }: RunOptions = {},
+  { cwd, env, timeoutMs = 120_000 }: RunOptions = {},
 ) {
   const child = spawn(program, args, {
     cwd,
-    ...user,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,

@@ -5,22 +5,28 @@ import { type Outcome, withoutDatabase } from './run-tool.ts';
 
 let runs = 0;
 
+/** The arguments in a line, in which only double quotes have a meaning. */
+const argumentsIn = (line: string): string[] =>
+  Array.from(line.matchAll(/"([^"]*)"|\S+/g), ([argument, quoted]) => quoted ?? argument);
+
 /**
  * Runs `tools/<name>` in this process, which takes far less time than a separate process, by
  * evaluating its module anew.
  *
+ * @param args a list, or a line
  * @returns its outcome, without the line that names the database
  */
 export async function runHere(
   name: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
+  args: string | readonly string[],
+  env: NodeJS.ProcessEnv = {},
 ): Promise<Outcome> {
   const output = { stdout: '', stderr: '' };
   let exited: Outcome | undefined;
   const { argv, exitCode } = process;
   const script = fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
-  process.argv = [process.execPath, script, ...args];
+  const list = typeof args === 'string' ? argumentsIn(args) : args;
+  process.argv = [process.execPath, script, ...list];
   for (const [variable, value] of Object.entries({ DATABASE_URL: '', ...env }))
     vi.stubEnv(variable, value);
   const spies = [

@@ -44,23 +44,21 @@ export class SqlEndpoint {
     return url.href;
   }
 
-  /** The header that sends a request as another identity. */
-  as(identity: Identity): Headers {
-    return { 'Neon-Connection-String': this.connectionString(identity) };
+  /** The headers that send a request as an identity, by default the owner's. */
+  as(identity?: Identity): Headers {
+    return {
+      'Neon-Connection-String': this.connectionString(identity),
+      Authorization: `Bearer ${TOKEN}`,
+    };
   }
 
   /** @param body a text is sent as it is, anything else as JSON */
   async post(body: unknown, headers: Headers = {}, signal?: AbortSignal) {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
-    const driver = {
-      'Neon-Raw-Text-Output': 'true',
-      'Neon-Array-Mode': 'true',
-      Authorization: `Bearer ${TOKEN}`,
-    };
-
+    const driver = { 'Neon-Raw-Text-Output': 'true', 'Neon-Array-Mode': 'true' };
     const response = await fetch(this.url, {
       method: 'POST',
-      headers: { ...this.as({}), ...driver, ...headers },
+      headers: { ...this.as(), ...driver, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });

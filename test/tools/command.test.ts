@@ -4,76 +4,59 @@ import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startDatabase } from '../support/database.ts';
-import { newFolder } from '../support/once-per-run.ts';
+import { refusal } from '../support/expected.ts';
 import { runHere } from '../support/run-here.ts';
 
 test.each([
-  ['migrate.ts', ['nonsense'], '--help'],
-  ['start.ts', ['--nonsense'], '--help'],
-  ['keys.ts', ['issue', '--nonsense'], 'issue --help'],
-])('%s refuses %j, and names its help in one line: %s', async (tool, args, help) => {
-  const { status, stdout, stderr } = await runHere(tool, args, {});
-  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(
-    /^error: .*nonsense.*\nSee "npm [^"]+ -- .*--help"\. Options follow the "--"\.\n$/,
+  ['migrate.ts', 'nonsense', '--help'],
+  ['start.ts', '--nonsense', '--help'],
+  ['keys.ts', 'issue --nonsense', 'issue --help'],
+])('%s refuses "%s", and names its help in one line: %s', async (tool, args, help) => {
+  const message = new RegExp(
+    `^error: .*nonsense.*\nSee "npm [^"]+ -- ${help}"\\. Options follow the "--"\\.\n$`,
   );
-  expect(stderr).toContain(` -- ${help}"`);
+  expect(await runHere(tool, args)).toEqual(refusal(message));
 });
 
 test.each([
-  ['import.ts', [], ['--email', '--forms', '--responses', 'DATABASE_URL', 'Example']],
-  ['start.ts', [], ['PORT', 'DATA_DIR', 'DATABASE_URL']],
-  ['keys.ts', ['issue'], ['Usage: npm run keys -- issue ', '\nExamples:\n  npm run keys -- issue']],
-])('%s %j --help explains %j', async (tool, args, words) => {
-  const { status, stdout, stderr } = await runHere(tool, [...args, '--help'], {});
+  ['import.ts', '', ['--email', '--forms', '--responses', 'DATABASE_URL', 'Example']],
+  ['start.ts', '', ['PORT', 'DATA_DIR', 'DATABASE_URL']],
+  ['keys.ts', 'issue', ['Usage: npm run keys -- issue ', '\nExamples:\n  npm run keys -- issue']],
+])('%s %s --help explains %j', async (tool, args, words) => {
+  const { status, stdout, stderr } = await runHere(tool, `${args} --help`);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   for (const word of words) expect(stdout).toContain(word);
 });
 
-const EMAIL = ['--email', 'ann@example.org'];
+const EMAIL = '--email ann@example.org';
 const NO_DRY_RUN =
   'npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"';
 
-const NO_DATABASE =
-  'There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on';
-const WITHOUT = { DATABASE_URL: '', DATA_DIR: await newFolder() };
-
-test.each<[string, string[], string, NodeJS.ProcessEnv?]>([
-  ['migrate.ts', [], NO_DATABASE, WITHOUT],
-  ['remove.ts', [...EMAIL, '--survey', 'x'], NO_DATABASE, WITHOUT],
+test.each<[string, string, string, NodeJS.ProcessEnv?]>([
   ['import.ts', EMAIL, "error: required option '--forms <file>' not specified"],
   [
     'import.ts',
-    [...EMAIL, '--forms', '.', '--responses', ''],
+    `${EMAIL} --forms . --responses ""`,
     '--responses: is empty: expected the path of a file',
   ],
-  [
-    'import.ts',
-    [...EMAIL, '--forms', 'nowhere', '--responses', 'r'],
-    'nowhere: there is no such file',
-  ],
-  ['import.ts', [...EMAIL, '--forms', '.', '--responses', 'r'], '.: is a directory, not a file'],
-  ['import.ts', [], NO_DRY_RUN, { npm_config_dry_run: 'true' }],
+  ['import.ts', `${EMAIL} --forms nowhere --responses r`, 'nowhere: there is no such file'],
+  ['import.ts', `${EMAIL} --forms . --responses r`, '.: is a directory, not a file'],
+  ['import.ts', '', NO_DRY_RUN, { npm_config_dry_run: 'true' }],
   [
     'verify.ts',
-    ['--url', 'a.b'],
+    '--url a.b',
     '--url or SURVEY_EXPORT_URL: expected the address of the service, such as https:',
   ],
   [
     'verify.ts',
-    ['--url', 'http://a.b', '--revocation'],
+    '--url http://a.b --revocation',
     '--revocation: needs SURVEY_EXPORT_KEY in the environment',
   ],
-  ['worker-url.ts', [], '(The embedded database serves npm start only.)', { DATABASE_URL: '' }],
-])('%s %j is refused before it opens a database: %s', async (tool, args, message, env = {}) => {
-  const variables = {
-    DATABASE_URL: 'postgres://127.0.0.1:1/nothing',
-    SURVEY_EXPORT_KEY: '',
-    ...env,
-  };
-  const { status, stdout, stderr } = await runHere(tool, args, variables);
-  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toContain(message);
+  ['worker-url.ts', '', '(The embedded database serves npm start only.)', { DATABASE_URL: '' }],
+])('%s %s is refused before it opens a database: %s', async (tool, args, message, env) => {
+  const DATABASE_URL = 'postgres://127.0.0.1:1/nothing';
+  const outcome = await runHere(tool, args, { DATABASE_URL, SURVEY_EXPORT_KEY: '', ...env });
+  expect(outcome).toEqual(refusal(message));
 });
 
 test.runIf(process.platform === 'linux')(

@@ -7,7 +7,6 @@ import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { findServer } from '../../tools/postgres/embedded.ts';
 import { query } from '../support/database.ts';
-import { digestsOf } from '../support/digests.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { freePort, startService } from '../support/npm-start.ts';
 import { newFolder } from '../support/once-per-run.ts';
@@ -86,7 +85,6 @@ test('the test vectors in docs/internals/digests.md are what the service returns
     responses,
     body,
   ]);
-  expect(JSON.stringify(digestsOf(Buffer.from(responses), Buffer.from(forms)))).toBe(body);
 
   const hashes = Array.from(
     texts.matchAll(/([^]+?)\nmd5 ([0-9a-f]{32})\n+/g),
@@ -118,8 +116,12 @@ test('the import in docs/local.md takes the export of the demo data, into a data
   });
   // a second service would have another database
   await query(databaseUrl, 'truncate users cascade');
-  const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder)
-    .outcome;
+  const { status, stdout } = await startTool(
+    'import.ts',
+    args.split(' '),
+    { DATA_DIR },
+    { cwd: folder },
+  ).outcome;
   expect({ status, stdout }).toEqual({
     status: 0,
     stdout: expect.stringMatching(

@@ -7,8 +7,10 @@ import {
   csvOf,
   formId,
   formRow,
+  incompressible,
   responseRow,
   secondFormId,
+  secondFormRow,
 } from '../support/export-files.ts';
 import { type Files, loadFiles } from '../support/load-files.ts';
 import { dump, startDatabase, untilBlocked } from '../support/database.ts';
@@ -28,11 +30,7 @@ function onLine5(values: FileRow = {}): string {
 
 /** A forms file whose record on line 3 has these values. */
 function onLine3(values: FileRow = {}): string {
-  const survey_created = '2026-02-01T00:00:00.000Z';
-  return csvOf([
-    formRow(),
-    formRow({ surveyid: secondFormId, version: '2', survey_created, ...values }),
-  ]);
+  return csvOf([formRow(), secondFormRow(values)]);
 }
 
 const many = Array.from({ length: 1500 }, (_, index) => responseRow({ userid: `${index}` }));
@@ -50,9 +48,6 @@ damaged.fill(0xff, 5000, 5008);
 const withMore = (...more: (string | Uint8Array)[]) =>
   Buffer.concat([gzipped, ...more.map((part) => Buffer.from(part))]);
 
-const unlikely = Array.from({ length: 700 }, (_, index) =>
-  ((index * 2654435761) >>> 0).toString(36),
-).join('');
 const KEY = 'surveyid, timestamp, userid, question_ref';
 const OTHER_ZONE = '2026-03-01 01:03:43.770047+01'; // the time of all rows
 
@@ -95,7 +90,7 @@ const responsesFiles: [string, string | Uint8Array][] = [
     ' line 1002: metadata: cannot be stored: unsupported Unicode',
     onLine1002({ metadata: '{"a":"\\u0000"}' }),
   ],
-  [` line 1002: ${KEY}: too long for an index`, onLine1002({ question_ref: unlikely })],
+  [` line 1002: ${KEY}: too long for an index`, onLine1002({ question_ref: incompressible })],
   [
     ` line 1502: has the same ${KEY} as an earlier line`,
     csvOf([...many, { ...many[7], timestamp: OTHER_ZONE }]),
@@ -115,7 +110,10 @@ const formsFiles: typeof responsesFiles = [
   ],
   [' line 3: survey_name: "" is not a name that a request can have', onLine3({ survey_name: '' })],
   [' line 3: survey_name: "é', onLine3({ survey_name: 'é'.repeat(1334) })], // no URL can hold it
-  [' line 3: surveyid, survey_name: too long for an index', onLine3({ survey_name: unlikely })],
+  [
+    ' line 3: surveyid, survey_name: too long for an index',
+    onLine3({ survey_name: incompressible }),
+  ],
   [' line 3: version: 1 cannot follow 1, the version created before it', onLine3({ version: '1' })],
   [
     ` line 3: surveyid: "${unknownId}" belongs to another account`,

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
@@ -14,9 +14,11 @@ import {
   formRow,
   responseRow,
   secondFormId,
+  secondFormRow,
 } from '../support/export-files.ts';
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
 import { dump, query, startDatabase, untilBlocked } from '../support/database.ts';
+import { printed } from '../support/expected.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { runHere } from '../support/run-here.ts';
 import { startTool } from '../support/run-tool.ts';
@@ -54,24 +56,23 @@ const rowsOf = (values: readonly FileRow[]) =>
 const METADATA = '{"ad_id": "2384", "startTime": 1772323417086}';
 
 describe('npm run db:import', () => {
-  const argsFor = ({ forms, responses }: { forms: string; responses: string }) =>
-    Object.entries({ '--email': email, '--forms': forms, '--responses': responses }).flat();
-  /** Imports two files. @returns what the command prints, by line */
-  const run = async (files: Files, ...args: string[]) => {
-    const allArgs = [...argsFor(await writeFiles(folder, files)), ...args];
-    const { status, stdout, stderr } = await runHere('import.ts', allArgs, { DATABASE_URL: url });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    return stdout.trimEnd().split('\n');
+  const lineFor = ({ forms, responses }: { forms: string; responses: string }) =>
+    `--email ${email} --forms ${forms} --responses ${responses}`;
+  /** Imports two files. */
+  const run = async (files: Files, option = '') => {
+    const line = `${lineFor(await writeFiles(folder, files))} ${option}`;
+    return runHere('import.ts', line, { DATABASE_URL: url });
   };
 
   test('reports what it loaded: account, form versions, responses', async () => {
-    expect(
-      await run({ responses: csvOf(rowsOf(Array.from({ length: 1200 }, () => ({})))) }),
-    ).toEqual([
-      'new account ann@example.org',
-      '1 form version: 1 new, 0 changed, 0 unchanged',
-      '1,200 responses: 1,200 new, 0 changed, 0 unchanged',
-    ]);
+    const responses = csvOf(rowsOf(Array.from({ length: 1200 }, () => ({}))));
+    expect(await run({ responses })).toEqual(
+      printed(
+        'new account ann@example.org',
+        '1 form version: 1 new, 0 changed, 0 unchanged',
+        '1,200 responses: 1,200 new, 0 changed, 0 unchanged',
+      ),
+    );
     expect((await stored())[0]).toEqual(responseRow({ userid: '0', metadata: METADATA }));
     const [form] = await query(
       url,
@@ -101,12 +102,14 @@ describe('npm run db:import', () => {
       query(url, 'select xmin::text, ctid::text from responses order by question_idx');
     const before = [await dump(url), await versions()];
     const again = rowsOf([{ timestamp: '2026-03-01 00:03:43.77+00', metadata: METADATA }, empty]);
-    expect(await run({ responses: csvOf(again) })).toEqual([
-      'account ann@example.org',
-      '1 form version: 0 new, 0 changed, 1 unchanged',
-      '2 responses: 0 new, 0 changed, 2 unchanged',
-      'nothing changed: all rows were already stored',
-    ]);
+    expect(await run({ responses: csvOf(again) })).toEqual(
+      printed(
+        'account ann@example.org',
+        '1 form version: 0 new, 0 changed, 1 unchanged',
+        '2 responses: 0 new, 0 changed, 2 unchanged',
+        'nothing changed: all rows were already stored',
+      ),
+    );
     expect([await dump(url), await versions()]).toEqual(before);
   });
 
@@ -114,14 +117,15 @@ describe('npm run db:import', () => {
     await load();
     const before = await dump(url);
     const responses = csvOf([responseRow({ response: 'Better' }), responseRow({ userid: '2' })]);
-    expect(
-      await run({ forms: csvOf([formRow({ survey_name: 'x' })]), responses }, '--dry-run'),
-    ).toEqual([
-      'account ann@example.org',
-      '1 form version: 0 new, 1 changed, 0 unchanged',
-      '2 responses: 1 new, 1 changed, 0 unchanged',
-      'dry run: nothing was stored',
-    ]);
+    const forms = csvOf([formRow({ survey_name: 'x' })]);
+    expect(await run({ forms, responses }, '--dry-run')).toEqual(
+      printed(
+        'account ann@example.org',
+        '1 form version: 0 new, 1 changed, 0 unchanged',
+        '2 responses: 1 new, 1 changed, 0 unchanged',
+        'dry run: nothing was stored',
+      ),
+    );
     expect(await dump(url)).toEqual(before);
   });
 
@@ -141,14 +145,14 @@ describe('npm run db:import', () => {
   });
 
   test('resolves paths relative to the folder in which npm was called', async () => {
-    const { forms, responses } = await writeFiles(folder);
+    await writeFiles(folder);
     const env = { DATABASE_URL: url, npm_lifecycle_event: 'db:import', INIT_CWD: folder };
-    const args = argsFor({ forms: basename(forms), responses: basename(responses) });
-    expect(await runHere('import.ts', args, env)).toMatchObject({ status: 0 });
+    const line = lineFor({ forms: 'forms.csv', responses: 'responses.csv' });
+    expect(await runHere('import.ts', line, env)).toMatchObject({ status: 0 });
   });
 
   test('loads nothing when it is interrupted while it waits for a statement', async () => {
-    const args = argsFor(await writeFiles(folder));
+    const args = lineFor(await writeFiles(folder)).split(' ');
     await withConnection(url, async (other) => {
       await other.query('begin; lock table responses in exclusive mode');
       const { child, outcome } = startTool('import.ts', args, { DATABASE_URL: url });
@@ -200,12 +204,7 @@ describe('an import stores', () => {
     );
     const change = { shortcode: 'x', survey_name: 'É', metadata: '{"a": 2}' };
     const changed = formRow({ ...change, survey_created: '2026-01-05 09:00:00+00' });
-    const later = {
-      surveyid: secondFormId,
-      version: '5',
-      survey_created: '2026-01-06T00:00:00.000Z',
-    };
-    const { forms } = await load({ forms: csvOf([changed, formRow(later)]) });
+    const { forms } = await load({ forms: csvOf([changed, secondFormRow({ version: '5' })]) });
     expect(forms).toEqual({ new: 1, changed: 1, unchanged: 0 });
     const columns = 'shortcode, survey_name, metadata::text, title, formid, translation_conf';
     const [form] = await query(url, `select ${columns} from surveys where id = $1`, [formId]);
@@ -214,16 +213,8 @@ describe('an import stores', () => {
 
   test('responses to form versions stored before', async () => {
     await load();
-    const later = {
-      surveyid: secondFormId,
-      version: '2',
-      survey_created: '2026-01-06T00:00:00.000Z',
-    };
-    const files = {
-      forms: csvOf([formRow(later)]),
-      responses: csvOf([responseRow({ response: 'again' })]),
-    };
-    expect(await load(files)).toMatchObject({
+    const responses = csvOf([responseRow({ response: 'again' })]);
+    expect(await load({ forms: csvOf([secondFormRow()]), responses })).toMatchObject({
       forms: { new: 1 },
       responses: { new: 0, changed: 1, unchanged: 0 },
     });

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 import { withConnection } from '../../tools/connection.ts';
-import { listKeys } from '../../tools/keys/list.ts';
-import { type RotatedKey, rotateKey } from '../../tools/keys/rotate.ts';
+import { rotateKey } from '../../tools/keys/rotate.ts';
 import { query, untilBlocked } from '../support/database.ts';
 import { CACHE_NOTE, startKeysCommand } from '../support/keys.ts';
+import { refusal } from '../support/expected.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -18,9 +18,7 @@ await query(
   `alter database ${new URL(keys.url).pathname.slice(1)} set timezone to 'Europe/Berlin'`,
 );
 
-const listed = async (id: string) => (await listKeys(keys.url)).find((key) => key.id === id);
-const update = (id: string, changes: string) =>
-  query(keys.url, `update api_keys set ${changes} where id = $1`, [id]);
+const { listed, update } = keys;
 
 describe('npm run keys -- rotate', () => {
   const rotated = async (id: string, { graceMs = DAY } = {}) =>
@@ -31,7 +29,7 @@ describe('npm run keys -- rotate', () => {
 
   test('prints only the new key on stdout; the old key works for a day', async () => {
     const old = await keys.issue({ name: 'Pull' });
-    const { status, stdout, stderr } = await keys.run('rotate', old.id);
+    const { status, stdout, stderr } = await keys.run(`rotate ${old.id}`);
     expect(status).toBe(0);
     const key = stdout.trimEnd();
     expect(stdout).toBe(`${key}\n`);
@@ -52,17 +50,9 @@ describe('npm run keys -- rotate', () => {
 
   test('prints JSON; takes a lifetime and a grace period', async () => {
     const old = await keys.issue({ name: 'JSON', expires: '300d' });
-    const { status, stdout } = await keys.run(
-      'rotate',
-      '--json',
-      old.id,
-      '--expires',
-      '200d',
-      '--grace',
-      '90m',
-    );
+    const { status, stdout } = await keys.run(`rotate --json ${old.id} --expires 200d --grace 90m`);
     expect(status).toBe(0);
-    const result = JSON.parse(stdout) as RotatedKey;
+    const result = JSON.parse(stdout) as Awaited<ReturnType<typeof rotated>>;
     const found = await listed(result.id);
     expect(result).toEqual({
       key: expect.stringMatching(/^sres_\w{49}$/),
@@ -96,7 +86,7 @@ describe('npm run keys -- rotate', () => {
 
   test('expires the old key at once with a grace period of 0', async () => {
     const old = await keys.issue();
-    const { status, stderr } = await keys.run('rotate', old.id, '--grace', '0', '--expires', '1d');
+    const { status, stderr } = await keys.run(`rotate ${old.id} --grace 0 --expires 1d`);
     expect(status).toBe(0);
     expect(stderr).toMatch(
       /^The old key \(sres_.{4}…\) no longer works, the new one until 20.*Z\.\n/,
@@ -108,12 +98,10 @@ describe('npm run keys -- rotate', () => {
     const { id } = await keys.issue();
     await update(id, `limits = '{"v": 1, "surveys": []}'`);
     const { id: newId, key, limits } = await rotated(id);
-    expect(key).toMatch(/^sresl_/);
     expect(limits).toEqual({ v: 1, surveys: [] });
-    const stored = await query(keys.url, 'select prefix, limits from api_keys where id = $1', [
-      newId,
-    ]);
-    expect(stored).toEqual([{ prefix: key.slice(0, 10), limits: { v: 1, surveys: [] } }]);
+    const prefix = key.slice(0, 10);
+    expect(await listed(newId)).toMatchObject({ prefix, limits });
+    expect(prefix).toMatch(/^sresl_/);
   });
 
   async function expectRefusal(id: string, message: string): Promise<void> {
@@ -165,16 +153,26 @@ describe('npm run keys -- rotate', () => {
     await withConnection(keys.url, async (other) => {
       await other.query('begin');
       await other.query('select from api_keys where id = $1 for update', [id]);
-      const refusal = keys.run('rotate', id);
+      const outcome = keys.run(`rotate ${id}`);
       await untilBlocked(keys.url);
       await other.query('update api_keys set expires = clock_timestamp() where id = $1', [id]);
       await other.query('commit');
-      const outcome = {
-        status: 1,
-        stdout: '',
-        stderr: expect.stringContaining(`<id>: key ${id} expired at `),
-      };
-      expect(await refusal).toEqual(outcome);
+      expect(await outcome).toEqual(refusal(`<id>: key ${id} expired at `));
+    });
+  });
+
+  test('names the session that blocks it, and how to end that', async () => {
+    const { id } = await keys.issue();
+    await withConnection(keys.url, async (other) => {
+      const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const pid = String(rows[0]?.pid);
+      await other.query('begin');
+      await other.query('select from api_keys where id = $1 for update', [id]);
+      const blocked = new RegExp(
+        `^Blocked for 5 s by a lock of process ${pid} \\(role postgres, since 2\\d{3}-\\d\\d-\\d\\dT\\S{12}Z\\): ` +
+          `try again when it has ended, or end it with "select pg_terminate_backend\\(${pid}\\)"\\.\\n$`,
+      );
+      expect(await keys.run(`rotate ${id}`)).toEqual(refusal(blocked));
     });
   });
 });
@@ -183,7 +181,7 @@ describe('npm run keys -- revoke', () => {
   test('revokes one key and names it', async () => {
     const [key, other] = [await keys.issue({ name: 'Pull' }), await keys.issue()];
     const before = Date.now();
-    expect(await keys.run('revoke', key.id)).toEqual({
+    expect(await keys.run(`revoke ${key.id}`)).toEqual({
       status: 0,
       stdout: `revoked ${key.id} (Pull, ${key.prefix}…) of you@example.org\n`,
       stderr: CACHE_NOTE,
@@ -196,7 +194,7 @@ describe('npm run keys -- revoke', () => {
   test('keeps and shows the time at which a key was first revoked; prints an odd name without control characters', async () => {
     const { id, prefix } = await keys.issue();
     await update(id, `name = E'a\\u001b[2Jb', expires = '2026-01-01Z', revoked = '${PAST}'`);
-    const { status, stdout } = await keys.run('revoke', id);
+    const { status, stdout } = await keys.run(`revoke ${id}`);
     expect(status).toBe(0);
     expect(stdout).toBe(
       `revoked ${id} (a�[2Jb, ${prefix}…) of you@example.org, already at 2026-01-02 03:04Z\n`,
@@ -207,7 +205,7 @@ describe('npm run keys -- revoke', () => {
   test('revokes an expired key, and prints JSON', async () => {
     const { id, prefix } = await keys.issue({ name: 'Pull' });
     await update(id, `expires = '2026-01-01Z'`);
-    const { stdout } = await keys.run('revoke', id, '--json');
+    const { stdout } = await keys.run(`revoke ${id} --json`);
     const revoked = (await listed(id))?.revoked;
     expect(revoked).not.toBeNull();
     expect(JSON.parse(stdout)).toEqual({
@@ -216,22 +214,6 @@ describe('npm run keys -- revoke', () => {
       name: 'Pull',
       prefix,
       revoked,
-    });
-  });
-
-  test('names the session that blocks it, and how to end that', async () => {
-    const { id } = await keys.issue();
-    await withConnection(keys.url, async (other) => {
-      const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
-      const pid = String(rows[0]?.pid);
-      await other.query('begin');
-      await other.query('select from api_keys where id = $1 for update', [id]);
-      const { status, stdout, stderr } = await keys.run('revoke', id);
-      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-      expect(stderr.replace(/since 2\d{3}-\d\d-\d\dT\S{12}Z/, 'since TIME')).toBe(
-        `Blocked for 5 s by a lock of process ${pid} (role postgres, since TIME): ` +
-          `try again when it has ended, or end it with "select pg_terminate_backend(${pid})".\n`,
-      );
     });
   });
 });

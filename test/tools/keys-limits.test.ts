@@ -6,6 +6,7 @@ import { type ListedKey, listKeys } from '../../tools/keys/list.ts';
 import { writePseudonyms } from '../../tools/keys/pseudonyms.ts';
 import { query } from '../support/database.ts';
 import { startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+import { printed, refusal } from '../support/expected.ts';
 
 const SECRET = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f';
 const HEX = /[0-9a-f]{33}/; // longer than a pseudonym or an id
@@ -32,11 +33,10 @@ await query(
    ) response (survey, form, question, participant) on survey_name = survey and surveys.shortcode = form`,
 );
 
-const issue = (...options: string[]) => keys.run('issue', '--email', 'you@example.org', ...options);
-const issued = async (...options: string[]) =>
-  JSON.parse((await issue(...options, '--json')).stdout) as IssuedKey;
-const update = (id: string, changes: string) =>
-  query(keys.url, `update api_keys set ${changes} where id = $1`, [id]);
+const { update } = keys;
+const issue = (options: string) => keys.run(`issue --email you@example.org ${options}`);
+const issued = async (options: string) =>
+  JSON.parse((await issue(`${options} --json`)).stdout) as IssuedKey;
 
 async function limitsOf(key: string): Promise<KeyLimits | null | undefined> {
   const select = 'select limits from api_keys where hash = $1';
@@ -45,37 +45,18 @@ async function limitsOf(key: string): Promise<KeyLimits | null | undefined> {
 }
 
 test('issue prints a limited key alone on stdout, and before it what it sees; its secret is stored and never printed', async () => {
-  const names = [
-    '--survey',
-    'Health',
-    '--survey',
-    'New',
-    '--survey',
-    'Health',
-    '--form',
-    'start',
-    '--question',
-    'age',
-  ];
-  const rest = [
-    '--without-question',
-    'name',
-    '--metadata',
-    'cluster',
-    '--metadata',
-    'wave',
-    '--no-pageid',
-    '--pseudonyms',
-  ];
-  const { status, stdout, stderr } = await issue(...names, ...rest);
-  expect({ status, stdout, stderr }).toEqual({
+  const names = '--survey Health --survey New --survey Health --form start --question age';
+  const rest =
+    '--without-question name --metadata cluster --metadata wave --no-pageid --pseudonyms';
+  const outcome = await issue(`${names} ${rest}`);
+  expect(outcome).toEqual({
     status: 0,
     stdout: expect.stringMatching(/^sresl_\w{49}\n$/),
     stderr:
       'This key sees 2 of 3 surveys, 1 of 4 questions, 2 of 7 responses, of the metadata only "cluster", "wave", no "pageid" (the column and the metadata key), ' +
       "and pseudonyms in place of the participants' ids.\n",
   });
-  expect(await limitsOf(stdout.trim())).toEqual({
+  expect(await limitsOf(outcome.stdout.trim())).toEqual({
     v: 1,
     surveys: ['Health', 'New'],
     shortcodes: ['start'],
@@ -86,7 +67,7 @@ test('issue prints a limited key alone on stdout, and before it what it sees; it
     secret: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
 
-  const json = await issue('--no-metadata', '--pseudonyms', '--json');
+  const json = await issue('--no-metadata --pseudonyms --json');
   expect(json.stdout).not.toMatch(HEX);
   expect(json.stderr).toMatch(
     /^This key sees 3 of 3 surveys, 4 of 4 questions, 7 of 7 responses, no metadata, page ids, and p.*\n$/,
@@ -120,11 +101,11 @@ test('issue --no-pageid warns of other metadata keys that the key sees and that 
 
   const { stderr } = await issue('--no-pageid');
   expect(stderr).toContain(warning('"by_page", "from", "page", "url"'));
-  expect((await issue('--no-pageid', '--metadata', 'page', '--metadata', 'none')).stderr).toContain(
+  expect((await issue('--no-pageid --metadata page --metadata none')).stderr).toContain(
     warning('"page"'),
   );
-  for (const options of [['--no-metadata'], ['--without-question', 'name'], ['--metadata', 'none']])
-    expect((await issue('--no-pageid', ...options)).stderr).not.toContain('Warning');
+  for (const options of ['--no-metadata', '--without-question name', '--metadata none'])
+    expect((await issue(`--no-pageid ${options}`)).stderr).not.toContain('Warning');
 });
 
 test.each([
@@ -142,84 +123,63 @@ test.each([
 ])(
   'issue refuses a %s that the account does not have, and takes it with --force',
   async (option, name, message) => {
-    const { status, stdout, stderr } = await issue(option, name, '--survey', 'Health');
-    expect({ status, stdout, stderr }).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining(`${option}: ${message}`),
-    });
-    const { key } = await issued(option, name, '--force');
+    const limit = `${option} ${name}`;
+    expect(await issue(`${limit} --survey Health`)).toEqual(refusal(`${option}: ${message}`));
+    const { key } = await issued(`${limit} --force`);
     expect(Object.values((await limitsOf(key)) ?? {})).toContainEqual([name]);
   },
 );
 
 test.each([
+  ['--metadata a --no-metadata', "'--no-metadata' cannot be used with option '--metadata <key>'"],
   [
-    ['--metadata', 'a', '--no-metadata'],
-    "'--no-metadata' cannot be used with option '--metadata <key>'",
-  ],
-  [
-    ['--pseudonyms', '--pseudonyms-of', UNKNOWN_ID],
+    `--pseudonyms --pseudonyms-of ${UNKNOWN_ID}`,
     "'--pseudonyms-of <id>' cannot be used with option '--pseudonyms'",
   ],
-  [['--no-pageid', '--metadata', 'pageid'], '--no-pageid: takes "pageid" out of the metadata'],
+  ['--no-pageid --metadata pageid', '--no-pageid: takes "pageid" out of the metadata'],
   [
-    ['--question', 'age', '--without-question', 'age'],
+    '--question age --without-question age',
     '--without-question: "age" cannot be a --question as well',
   ],
-  [['--survey', ''], '--survey: is empty'],
-  [['--pseudonyms-of', UNKNOWN_ID], `--pseudonyms-of: the account has no key ${UNKNOWN_ID}`],
-])('issue refuses %j', async (options, message) => {
-  const { status, stdout, stderr } = await issue(...options);
-  expect({ status, stdout, stderr }).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: expect.stringContaining(message),
-  });
+  ['--survey ""', '--survey: is empty'],
+  [`--pseudonyms-of ${UNKNOWN_ID}`, `--pseudonyms-of: the account has no key ${UNKNOWN_ID}`],
+])('issue refuses %s', async (options, message) => {
+  expect(await issue(options)).toEqual(refusal(message));
 });
 
 test('issue warns of a key that sees nothing, and of pseudonyms beside all metadata', async () => {
-  const nothing = await issue('--survey', 'Food', '--form', 'start');
+  const nothing = await issue('--survey Food --form start');
   expect(nothing.status).toBe(0);
   expect(nothing.stderr).toMatch(
     /^This key sees 0 of 3 surveys, 0 of 4 questions, .*\nWarning: this key sees no responses\.\n$/,
   );
-  const { id } = await issued('--no-metadata', '--pseudonyms');
-  for (const options of [['--pseudonyms'], ['--pseudonyms-of', id]])
-    expect((await issue(...options)).stderr).toMatch(
+  const { id } = await issued('--no-metadata --pseudonyms');
+  for (const options of ['--pseudonyms', `--pseudonyms-of ${id}`])
+    expect((await issue(options)).stderr).toMatch(
       /\nWarning: metadata and free text can hold names and phone numbers: .*\n$/,
     );
 });
 
 test('--pseudonyms-of takes the secret of another key of the account, even of a revoked or rotated one', async () => {
-  const { id, key } = await issued('--no-metadata', '--pseudonyms');
+  const { id, key } = await issued('--no-metadata --pseudonyms');
   const secret = (await limitsOf(key))?.secret;
-  await keys.run('rotate', id);
+  await keys.run(`rotate ${id}`);
   await update(id, 'revoked = now()');
-  const shared = await issued('--survey', 'Food', '--no-metadata', '--pseudonyms-of', id);
+  const shared = await issued(`--survey Food --no-metadata --pseudonyms-of ${id}`);
   expect(await limitsOf(shared.key)).toEqual({ v: 1, surveys: ['Food'], metadata: [], secret });
 
   await update(id, `userid = (select id from users where email = 'other@example.org')`);
-  expect((await issue('--pseudonyms-of', id)).stderr).toContain(
-    `--pseudonyms-of: the account has no key ${id}`,
-  );
+  expect(await issue(`--pseudonyms-of ${id}`)).toEqual(refusal(`the account has no key ${id}`));
   const whole = await issued('--no-metadata');
-  expect((await issue('--pseudonyms-of', whole.id)).stderr).toContain(
-    `--pseudonyms-of: key ${whole.id} has no pseudonyms`,
+  expect(await issue(`--pseudonyms-of ${whole.id}`)).toEqual(
+    refusal(`--pseudonyms-of: key ${whole.id} has no pseudonyms`),
   );
 });
 
 test('list shows limits, without the secret, and those that the service refuses', async () => {
   const whole = await keys.issue();
   const limited = await issued(
-    '--survey',
-    'Food',
-    '--survey',
-    'New',
-    '--without-question',
-    'meal',
-    '--no-metadata',
-    '--pseudonyms',
+    '--survey Food --survey New --without-question meal --no-metadata --pseudonyms',
   );
   const newer = await issued('--no-pageid');
   await update(newer.id, `limits = limits || '{"waves": [1]}'`);
@@ -230,7 +190,7 @@ test('list shows limits, without the secret, and those that the service refuses'
   expect(stdout).toMatch(new RegExp(`^${limited.id} .* active {3}${inShort}$`, 'm'));
   expect(stdout).toMatch(new RegExp(`^${newer.id} .* active {3}unknown$`, 'm'));
 
-  const json = (await keys.run('list', '--json')).stdout;
+  const json = (await keys.run('list --json')).stdout;
   expect(json).not.toMatch(HEX);
   const listed = JSON.parse(json) as ListedKey[];
   expect(listed).toEqual(await listKeys(keys.url));
@@ -246,38 +206,21 @@ test('list shows limits, without the secret, and those that the service refuses'
 
 test('pseudonyms prints the participants that a key sees, as CSV, even if it is revoked', async () => {
   const { id } = await issued(
-    '--survey',
-    'Health',
-    '--survey',
-    'Food',
-    '--form',
-    'start',
-    '--question',
-    'age',
-    '--pseudonyms',
+    '--survey Health --survey Food --form start --question age --pseudonyms',
   );
   await update(id, `revoked = now(), limits = limits || '{"secret": "${SECRET}"}'`);
-  const run = (survey: string, of = id) => keys.run('pseudonyms', of, '--survey', survey);
-  // Made with Python's hmac.
-  const records =
-    '+254 1,p678217704de929059812747da080b0d5\n"a ""b"",\n",p0f3508c26995b64b924f2fe7b4d1af3d\n';
-  expect(await run('Health')).toEqual({
-    status: 0,
-    stdout: `userid,pseudonym\n${records}`,
-    stderr: '',
-  });
+  const run = (survey: string, of = id) => keys.run(`pseudonyms ${of} --survey ${survey}`);
+  expect(await run('Health')).toEqual(
+    printed(
+      'userid,pseudonym', // made with Python's hmac
+      '+254 1,p678217704de929059812747da080b0d5',
+      '"a ""b"",\n",p0f3508c26995b64b924f2fe7b4d1af3d',
+    ),
+  );
   for (const hidden of ['Food', 'New', 'Foreign'])
-    expect(await run(hidden)).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: `--survey: key ${id} sees no survey "${hidden}"\n`,
-    });
+    expect(await run(hidden)).toEqual(refusal(`--survey: key ${id} sees no survey "${hidden}"\n`));
   const whole = await keys.issue();
-  expect(await run('Health', whole.id)).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: `<id>: key ${whole.id} has no pseudonyms\n`,
-  });
+  expect(await run('Health', whole.id)).toEqual(refusal(`<id>: key ${whole.id} has no pseudonyms`));
 });
 
 test('pseudonyms reads many participants in parts, and stops with its reader', async () => {

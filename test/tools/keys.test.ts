@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 import { parseDuration, parseKeyName } from '../../tools/keys/arguments.ts';
-import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
+import type { IssuedKey } from '../../tools/keys/issue.ts';
 import { query } from '../support/database.ts';
 import { startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+import { printed, refusal } from '../support/expected.ts';
 
-const ISSUE = ['issue', '--email', 'you@example.org'];
+const ISSUE = 'issue --email you@example.org';
 
 const keys = await startKeysCommand();
 await query(keys.url, `insert into users (email) values ('two@example.org'), ('Two@example.org')`);
@@ -49,23 +50,19 @@ ${id(1)}  you@example.org  new              sres_new    2026-11-20 09:15Z  9999-
   });
 
   test('shows one account, whose e-mail address matches in any case', async () => {
-    const { stdout } = await keys.run('list', '--email', 'zoe@EXAMPLE.org');
+    const { stdout } = await keys.run('list --email zoe@EXAMPLE.org');
     expect(stdout.trimEnd().split('\n').slice(1)).toEqual([expect.stringContaining(id(4))]);
   });
 
   test('reports that there are no keys', async () => {
     expect(none).toEqual({ status: 0, stdout: '', stderr: 'There are no keys.\n' });
-    const { stdout, stderr } = await keys.run('list', '--email', 'none@example.org');
-    expect({ stdout, stderr }).toEqual({
-      stdout: '',
-      stderr: 'The account "none@example.org" has no keys.\n',
-    });
-    const outcome = { status: 0, stdout: '[]\n', stderr: '' };
-    expect(await keys.run('list', '--email', 'none@example.org', '--json')).toEqual(outcome);
+    const { stderr } = await keys.run('list --email none@example.org');
+    expect(stderr).toBe('The account "none@example.org" has no keys.\n');
+    expect(await keys.run('list --email none@example.org --json')).toEqual(printed('[]'));
   });
 
   test('prints JSON, with times to the millisecond and control characters escaped', async () => {
-    const { status, stdout, stderr } = await keys.run('list', '--json');
+    const { status, stdout, stderr } = await keys.run('list --json');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).not.toMatch(/[\p{Cc}\u{202e}](?!$)/u);
     expect(JSON.parse(stdout)).toEqual([
@@ -105,7 +102,7 @@ describe('npm run keys -- issue', () => {
     );
 
   test('prints only the key, and stores only its hash; finds the account by its e-mail address in any case', async () => {
-    const { status, stdout, stderr } = await keys.run('issue', '--email', 'You@Example.ORG');
+    const { status, stdout, stderr } = await keys.run('issue --email You@Example.ORG');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const key = stdout.trimEnd();
     expect(stdout).toBe(`${key}\n`);
@@ -116,8 +113,10 @@ describe('npm run keys -- issue', () => {
     expect(JSON.stringify(await query(keys.url, 'select * from api_keys'))).not.toContain(key);
   });
 
-  test('takes a name and a lifetime, and prints JSON', async () => {
-    const { stdout } = await keys.run(...ISSUE, '--name', 'Pull', '--expires', '90d', '--json');
+  test('takes a name and a lifetime, and prints JSON; creates no account that exists', async () => {
+    const options = '--name Pull --expires 90d --create-account --json';
+    const { stdout, stderr } = await keys.run(`${ISSUE} ${options}`);
+    expect(stderr).toBe('');
     const issued = JSON.parse(stdout) as IssuedKey;
     const [row] = await stored(issued.key);
     expect(row).toMatchObject({
@@ -134,81 +133,50 @@ describe('npm run keys -- issue', () => {
     });
   });
 
-  test('creates the account with --create-account, once', async () => {
-    const email = 'new@example.org';
-    const { status, stdout, stderr } = await keys.run(
-      'issue',
-      '--email',
-      email,
-      '--create-account',
-    );
-    expect({ status, stderr }).toEqual({
-      status: 0,
-      stderr: 'Created the account "new@example.org".\n',
-    });
-    const notices: string[] = [];
-    const onNotice = (notice: string) => notices.push(notice);
-    const second = await issueKey(keys.url, { email, createAccount: true, name: 'key', onNotice });
-    expect(notices).toEqual([]);
-    for (const key of [stdout.trim(), second.key])
-      expect(await stored(key)).toMatchObject([{ email }]);
+  test('creates the account with --create-account', async () => {
+    const { stdout, stderr } = await keys.run('issue --email new@example.org --create-account');
+    expect(stderr).toBe('Created the account "new@example.org".\n');
+    expect(await stored(stdout.trim())).toMatchObject([{ email: 'new@example.org' }]);
   });
 });
 
 describe('npm run keys', () => {
   test('shows its help without a command', async () => {
-    const { status, stdout, stderr } = await keys.run();
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/^Usage: npm run keys -- .*issue .*list .*rotate .*revoke/s);
+    const help = /^Usage: npm run keys -- .*issue .*list .*rotate .*revoke/s;
+    expect(await keys.run('')).toEqual(refusal(help));
   });
 
   const KEY = generateApiKey();
-  const noKey = `<id>: there is no key ${UNKNOWN_ID}. "npm run keys -- list" shows all keys.`;
 
-  test.each<[string[], string, string?]>([
-    [['issue'], "required option '--email <email>' not specified"],
-    [[...ISSUE, '--name', ' '], '--name: is empty'],
+  test.each([
+    ['issue', "required option '--email <email>' not specified"],
+    [`${ISSUE} --name " "`, '--name: is empty'],
+    ['issue --create-account --email new', '--email: "new" is not an e-mail address'],
     [
-      [...ISSUE, '--expires', '3 weeks'],
-      '--expires: "3 weeks" is not a duration such as 90d, 12h or 30m',
-    ],
-    [['issue', '--create-account', '--email', 'new'], '--email: "new" is not an e-mail address'],
-    [
-      ['issue', '--email', 'eve@example.org'],
-      'there is no account "eve@example.org". "npm run db:import" creates one',
-    ],
-    [
-      ['issue', '--email', 'TWO@example.org'],
+      'issue --email TWO@example.org',
       '"Two@example.org" and "two@example.org" differ only in upper and lower',
     ],
-    [['revoke', UNKNOWN_ID], noKey],
-    [['revoke', 'a', KEY], 'error: too many arguments'],
     [
-      ['revoke', KEY],
-      '<id>: this is a key, not the id of one. "npm run keys -- list" shows the ids.',
+      `revoke ${UNKNOWN_ID}`,
+      `there is no key ${UNKNOWN_ID}. "npm run keys -- list" shows all keys.`,
     ],
+    [`revoke a ${KEY}`, 'error: too many arguments'],
+    [`revoke ${KEY}`, 'this is a key, not the id of one. "npm run keys -- list" shows the ids.'],
+    ['revoke 42', '<id>: this is not the id of a key (a UUID).'],
     [
-      ['revoke', '42'],
-      '<id>: this is not the id of a key (a UUID). "npm run keys -- list" shows the ids.',
-    ],
-    [
-      ['rotate', UNKNOWN_ID, '--grace', 'soon'],
+      `rotate ${UNKNOWN_ID} --grace soon`,
       '--grace: "soon" is not a duration such as 90d, 12h, 30m or 0',
     ],
+    [`rotate ${UNKNOWN_ID} --env x`, '--env: only valid with --remote, whose environment it names'],
     [
-      ['rotate', UNKNOWN_ID, '--env', 'x'],
-      '--env: only valid with --remote, whose environment it names',
-    ],
-    [
-      ['revoke', UNKNOWN_ID, '--remote'],
+      `revoke ${UNKNOWN_ID} --remote`,
       '--remote: set DATABASE_URL to the database of the deployed service',
       '',
     ],
-  ])('refuses %j, without quoting a key', async (args, message, DATABASE_URL = keys.url) => {
-    const { status, stdout, stderr } = await keys.runWith({ DATABASE_URL }, ...args);
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain(message);
-    expect(stderr).not.toContain(KEY);
+  ])('refuses "%s", without quoting a key', async (args, message, DATABASE_URL = keys.url) => {
+    const outcome = await keys.run(args, { DATABASE_URL });
+    expect(outcome).toEqual(refusal(message));
+    expect(outcome.stderr).not.toContain(KEY);
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withConnection } from '../../tools/connection.ts';
-import { openDatabase, postgresUrl } from '../../tools/database.ts';
+import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { createEmptyDatabase, query } from '../support/database.ts';
 import { startTool } from '../support/run-tool.ts';
@@ -19,19 +18,9 @@ test('migrate applies each migration once, even when several run at the same tim
   expect(recorded.map(({ name }) => name)).toEqual(applied);
 });
 
-test('migrate names the session that blocks it', async () => {
-  const database = await createEmptyDatabase();
-  await withConnection(database, async (other) => {
-    const { rows } = await other.query<{ pid: number }>(
-      'select pg_backend_pid() as pid, pg_advisory_lock(0x53524553)',
-    );
-    await expect(migrate(database)).rejects.toThrow(
-      `by a lock of process ${rows[0]?.pid} (role postgres, since `,
-    );
-  });
-});
-
 describe('DATABASE_URL', () => {
+  const changed = (parts: object) => Object.assign(new URL(url), parts).href;
+
   test.each([
     ['mysql://me:secret@host/db', /not a Postgres URL/],
     ['postgres://me:a/secret@host/db', /special characters .* must be escaped: \/ as %2F/],
@@ -61,29 +50,17 @@ describe('DATABASE_URL', () => {
   });
 
   test.each([
-    ['a wrong password', { password: 'secret' }, /password authentication failed .*; check/],
-    [
-      'a missing database',
-      { pathname: '/no' },
-      /"no" does not exist; create it, or check its name/,
-    ],
-  ])('with %s is refused with a reason', async (_, change, reason) => {
-    const { href } = Object.assign(new URL(url), change);
-    await expect(openDatabase({ DATABASE_URL: href })).rejects.toThrow(reason);
+    [{ password: 'secret' }, /password authentication failed .*; check/],
+    [{ pathname: '/no' }, /"no" does not exist; create it, or check its name/],
+  ])('with %j is refused with a reason', async (parts, reason) => {
+    await expect(openDatabase({ DATABASE_URL: changed(parts) })).rejects.toThrow(reason);
   });
 
   test('without a password ends the command with a reason', async () => {
-    const { href } = Object.assign(new URL(url), { password: '' });
+    const DATABASE_URL = changed({ password: '' });
     // The server ends a connection that does not log in after a minute.
-    const { outcome } = startTool(
-      'migrate.ts',
-      [],
-      { DATABASE_URL: href },
-      undefined,
-      undefined,
-      30_000,
-    );
-    const { status, stderr } = await outcome;
+    const ending = startTool('migrate.ts', [], { DATABASE_URL }, { timeoutMs: 30_000 });
+    const { status, stderr } = await ending.outcome;
     expect(status).toBe(1); // rather than keep the process running with the open connection
     expect(stderr).toMatch(/the server requires a password, and the URL has none/);
   });
@@ -95,21 +72,13 @@ describe('DATABASE_URL', () => {
         DATABASE_URL: `${space}${url.replace('postgres:', 'POSTGRES:')}${space}`,
       });
       expect(database.url).toBe(url);
-      const name = new URL(url).username;
+      const { host, username } = new URL(url);
       for (const pathname of ['', '/']) {
-        const short = Object.assign(new URL(url), { pathname });
-        expect((await openDatabase({ DATABASE_URL: short.href })).description).toBe(
-          `Postgres ${short.host}/${name}`,
-        );
+        const { description } = await openDatabase({ DATABASE_URL: changed({ pathname }) });
+        expect(description).toBe(`Postgres ${host}/${username}`);
       }
     },
   );
-
-  test.each(['prefer', 'require', 'verify-ca'])('with sslmode=%s means verify-full', (mode) => {
-    expect(postgresUrl(`postgres://me:p@host/db?sslmode=${mode}`).search).toBe(
-      '?sslmode=verify-full',
-    );
-  });
 
   test('with sslmode=require requires TLS, without a warning', async () => {
     const { status, stderr } = await startTool('migrate.ts', [], {
@@ -125,5 +94,29 @@ test('migrate names the guide for a database that has the tables of the platform
   await query(database, 'create table users (id uuid primary key)');
   await expect(migrate(database)).rejects.toThrow(
     `relation "users" already exists. If the tables are the platform's, follow "The platform's own database" in docs/deploy.md`,
+  );
+});
+
+test('a server older than Postgres 15, or of another make, is refused by its name', async () => {
+  const old = await createEmptyDatabase();
+  const database = new URL(old).pathname.slice(1);
+  // Found before those of pg_catalog.
+  await query(
+    old,
+    `create function current_setting(text) returns text language sql as $$ select '140023' $$;
+     create function version() returns text language sql as
+       $$ select 'PostgreSQL 14.23 (Debian 14.23-1.pgdg120+1) on x86_64-pc-linux-gnu, compiled by gcc 12.2.0, 64-bit' $$`,
+  );
+  await query(old, `alter database ${database} set search_path = public, pg_catalog`);
+  await expect(openDatabase({ DATABASE_URL: old })).rejects.toThrow(
+    'PostgreSQL 14.23 is too old: 15 or newer is required (DATABASE_URL)',
+  );
+  await query(
+    old,
+    `create or replace function version() returns text language sql as
+       $$ select 'CockroachDB CCL v24.3.1 (x86_64-pc-linux-gnu, built 2024/12/09 16:31:20, go1.22.8)' $$`,
+  );
+  await expect(openDatabase({ DATABASE_URL: old })).rejects.toThrow(
+    'CockroachDB CCL v24.3.1 is not PostgreSQL: PostgreSQL 15 or newer is required (DATABASE_URL)',
   );
 });

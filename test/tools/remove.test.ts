@@ -1,9 +1,17 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { dump, query, startDatabase, untilBlocked } from '../support/database.ts';
-import { csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
+import {
+  csvOf,
+  formId,
+  formRow,
+  responseRow,
+  secondFormId,
+  secondFormRow,
+} from '../support/export-files.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { newFolder } from '../support/once-per-run.ts';
+import { printed, refusal } from '../support/expected.ts';
 import { runHere } from '../support/run-here.ts';
 
 const otherSurvey = '3f1c6c5e-0000-4000-8000-000000000003';
@@ -15,11 +23,10 @@ const folder = await newFolder();
 describe('npm run db:remove', () => {
   beforeEach(async () => {
     await query(url, 'truncate users cascade');
-    const second = { surveyid: secondFormId, version: '2', survey_created: '2026-02-01T00:00:00Z' };
     await loadFiles(url, folder, {
       forms: csvOf([
         formRow({ survey_name: 'A' }),
-        formRow({ survey_name: 'A', ...second }),
+        secondFormRow({ survey_name: 'A' }),
         formRow({ survey_name: 'B', surveyid: otherSurvey }),
       ]),
       responses: csvOf([
@@ -38,25 +45,26 @@ describe('npm run db:remove', () => {
     );
   });
 
-  const run = (options: Record<string, string>, ...args: string[]) => {
-    const all = { '--email': 'Ann@example.org', '--survey': 'A', ...options };
-    return runHere('remove.ts', [...Object.entries(all).flat(), ...args], { DATABASE_URL: url });
-  };
+  const run = (options = '') =>
+    runHere('remove.ts', `--email Ann@example.org --survey A ${options}`, { DATABASE_URL: url });
   const rows = async (table: string, columns: string) =>
     (await query(url, `select ${columns} from ${table} order by 1`)).map((row) =>
       Object.values(row).join(' '),
     );
 
   test('shows what it would delete, and with --yes deletes that and nothing from other surveys and accounts', async () => {
-    const report = (verb: string) =>
-      'account ann@example.org, survey "A"\n' +
-      `${verb} 3 responses of 2 participants, from 2026-03-01 00:03:43Z to 2026-03-03 23:59:59Z\n` +
-      `${verb} 2 form versions\n`;
+    const report = (verb: string, ...more: string[]) =>
+      printed(
+        'account ann@example.org, survey "A"',
+        `${verb} 3 responses of 2 participants, from 2026-03-01 00:03:43Z to 2026-03-03 23:59:59Z`,
+        `${verb} 2 form versions`,
+        ...more,
+      );
     const before = await dump(url);
-    const hint = 'nothing was deleted: repeat the command with --yes to delete this\n';
-    expect(await run({})).toEqual({ status: 0, stdout: report('would delete') + hint, stderr: '' });
+    const hint = 'nothing was deleted: repeat the command with --yes to delete this';
+    expect(await run()).toEqual(report('would delete', hint));
     expect(await dump(url)).toEqual(before);
-    expect(await run({}, '--yes')).toEqual({ status: 0, stdout: report('deleted'), stderr: '' });
+    expect(await run('--yes')).toEqual(report('deleted'));
     expect(await rows('surveys', 'id')).toEqual([otherSurvey, otherAccount]);
     expect(await rows('responses', 'surveyid')).toEqual([otherSurvey, otherAccount]);
     expect(await rows('survey_settings', 'surveyid')).toEqual([otherSurvey]);
@@ -64,13 +72,12 @@ describe('npm run db:remove', () => {
   });
 
   test("deletes only one participant's responses with --userid", async () => {
-    expect(await run({ '--userid': '1' }, '--yes')).toEqual({
-      status: 0,
-      stdout:
-        'account ann@example.org, survey "A"\n' +
-        'deleted 2 responses of 1 participant, from 2026-03-01 00:03:43Z to 2026-03-02 00:00:00Z\n',
-      stderr: '',
-    });
+    expect(await run('--userid 1 --yes')).toEqual(
+      printed(
+        'account ann@example.org, survey "A"',
+        'deleted 2 responses of 1 participant, from 2026-03-01 00:03:43Z to 2026-03-02 00:00:00Z',
+      ),
+    );
     expect(await rows('responses', 'surveyid, userid')).toEqual([
       `${formId} 2`,
       `${otherSurvey} 1`,
@@ -85,7 +92,7 @@ describe('npm run db:remove', () => {
       await other.query('begin');
       await other.query(`insert into responses select (r).* from (
         select jsonb_populate_record(r, '{"userid":"3"}') as r from responses r where surveyid = '${formId}' limit 1) s`);
-      const removed = run({}, '--yes');
+      const removed = run('--yes');
       await untilBlocked(url);
       await other.query('commit');
       expect(await removed).toMatchObject({
@@ -96,12 +103,12 @@ describe('npm run db:remove', () => {
   });
 
   test.each([
-    ['--email: there is no account "eve@example.org".', { '--email': 'eve@example.org' }],
-    ['--survey: there is no survey "C": the account has "A", "B"', { '--survey': 'C' }],
-    ['--userid: "3" has no responses in this survey', { '--userid': '3' }],
-  ])('refuses what does not exist: %s', async (message, options) => {
+    ['--email eve@example.org', '--email: there is no account "eve@example.org".'],
+    ['--survey C', '--survey: there is no survey "C": the account has "A", "B"'],
+    ['--userid 3', '--userid: "3" has no responses in this survey'],
+  ])('refuses what does not exist: %s', async (options, message) => {
     const before = await dump(url);
-    expect(await run(options, '--yes')).toEqual({ status: 1, stdout: '', stderr: `${message}\n` });
+    expect(await run(`--yes ${options}`)).toEqual(refusal(`${message}\n`));
     expect(await dump(url)).toEqual(before);
   });
 });

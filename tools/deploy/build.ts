@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
 import { runWrangler } from '../wrangler.ts';
-import { type Target, configPath } from './config.ts';
+import { type Target, argumentsFor } from './config.ts';
 
 /**
  * Limit for the gzipped Worker. Cloudflare accepts 3 MB on the free plan and 10 MB on the paid one,
@@ -34,7 +34,7 @@ export async function buildWorker(target: Target) {
   const out = join(folder.path, 'build');
   const metafile = join(folder.path, 'metafile.json');
   const args = ['deploy', '--dry-run', `--outdir=${out}`, `--metafile=${metafile}`];
-  await runWrangler([...args, `--env=${target.env}`, `--config=${configPath(target)}`]);
+  await runWrangler([...args, ...argumentsFor(target)]);
 
   // README.md: wrangler's own
   const names = (await readdir(out)).filter((name) => !/\.map$|^README\.md$/.test(name));

@@ -7,7 +7,7 @@ import { isNeon } from '../../src/db/endpoint.ts';
 import { messageOf, UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 import { regionOf } from '../neon-host.ts';
-import { ROOT } from '../wrangler.ts';
+import { type Config, ROOT } from '../wrangler.ts';
 
 /** What to deploy, from which configuration. */
 export interface Target {
@@ -21,21 +21,22 @@ export interface Target {
  * The part of an environment that is checked. (wrangler's own types are in a package that it does
  * not depend on.)
  */
-export interface Environment {
-  readonly kv_namespaces?: readonly {
-    readonly binding: string;
-    readonly id?: string | undefined;
-  }[];
+export interface Environment extends Partial<Pick<Config, 'kv_namespaces' | 'ratelimits'>> {
   readonly limits?: { readonly cpu_ms?: number | undefined } | undefined;
   readonly placement?:
     | { readonly mode?: string | undefined; readonly region?: string | undefined }
     | undefined;
-  readonly ratelimits?: readonly { readonly name: string; readonly namespace_id: string }[];
   readonly secrets?: { readonly required?: readonly string[] } | undefined;
   readonly vars?: { readonly SQL_ENDPOINT?: unknown } | undefined;
 }
 
-export const configPath = ({ config }: Pick<Target, 'config'>) => resolve(ROOT, config);
+const configPath = ({ config }: Target) => resolve(ROOT, config);
+
+/** The arguments of wrangler that name a target. */
+export const argumentsFor = (target: Target) => [
+  `--env=${target.env}`,
+  `--config=${configPath(target)}`,
+];
 
 /** @throws UserError if the file has no such environment or cannot be read */
 export function readEnvironment(target: Target): Environment {
@@ -78,38 +79,37 @@ export function gatewayOf({ vars }: Environment): string | undefined {
 export function configProblems(environment: Environment, databaseUrl?: string): string[] {
   const { kv_namespaces = [], ratelimits = [], secrets, vars } = environment;
   const host = URL.parse(databaseUrl ?? '')?.hostname;
+  const isOnNeon = host === undefined ? undefined : isNeon(host);
   const hasEndpoint = vars?.SQL_ENDPOINT !== undefined;
   const id = kv_namespaces.find(({ binding }) => binding === KV)?.id;
   const ids = ratelimits.map(({ namespace_id }) => namespace_id);
   const add = 'it does not inherit the one of the top level, so add one';
-  const problems: string[] = [];
-  if (id === undefined) problems.push(`the environment has no KV namespace bound as ${KV}; ${add}`);
-  else if (!/^(?!0+$)[0-9a-f]{32}$/.test(id))
-    problems.push(
+  const problems = [
+    id === undefined && `the environment has no KV namespace bound as ${KV}; ${add}`,
+    id !== undefined &&
+      !/^(?!0+$)[0-9a-f]{32}$/.test(id) &&
       `the id of ${KV} is a placeholder; use the id that "npx wrangler kv namespace create" prints`,
-    );
-  for (const name of ['ACCOUNT_LIMIT', 'FAILURE_LIMIT'])
-    if (!ratelimits.some((limit) => limit.name === name))
-      problems.push(`the environment has no rate limit ${name}; ${add}`);
-  if (new Set(ids).size < ids.length)
-    problems.push(
+    ...['ACCOUNT_LIMIT', 'FAILURE_LIMIT']
+      .filter((name) => !ratelimits.some((limit) => limit.name === name))
+      .map((name) => `the environment has no rate limit ${name}; ${add}`),
+    new Set(ids).size < ids.length &&
       'two rate limits have the same namespace_id and would share a counter; give each its own',
-    );
-  for (const name of ['DATABASE_URL', ...(hasEndpoint ? ['SQL_ENDPOINT_HEADERS'] : [])])
-    if (!secrets?.required?.includes(name))
-      problems.push(`[secrets] required does not list ${name}; add it`);
-  if (hasEndpoint && !gatewayOf(environment))
-    problems.push(
+    ...['DATABASE_URL', ...(hasEndpoint ? ['SQL_ENDPOINT_HEADERS'] : [])]
+      .filter((name) => !secrets?.required?.includes(name))
+      .map((name) => `[secrets] required does not list ${name}; add it`),
+    hasEndpoint &&
+      !gatewayOf(environment) &&
       'SQL_ENDPOINT must be an https: URL that ends in /sql, without user and password',
-    );
-  if (host !== undefined && isNeon(host) && hasEndpoint)
-    problems.push('DATABASE_URL is on Neon, which has its own endpoint; remove SQL_ENDPOINT');
-  if (host !== undefined && !isNeon(host) && !hasEndpoint)
-    problems.push(
+    isOnNeon &&
+      hasEndpoint &&
+      'DATABASE_URL is on Neon, which has its own endpoint; remove SQL_ENDPOINT',
+    isOnNeon === false &&
+      !hasEndpoint &&
       'DATABASE_URL is not on Neon; add vars = { SQL_ENDPOINT = "https://…/sql" }, its gateway, directly below [env.…] (docs/deploy.md)',
-    );
-  problems.push(...placementProblems(environment, regionOf(host ?? '')));
-  return problems.map((problem) => `wrangler.toml: ${problem}`);
+    ...placementProblems(environment, regionOf(host ?? '')),
+  ];
+
+  return problems.flatMap((problem) => (problem ? `wrangler.toml: ${problem}` : []));
 }
 
 /**

@@ -30,23 +30,21 @@ const FIND_PROBLEMS = `
     select name, to_regclass(name) as id
     from unnest($2::text[]) name
     where to_regclass(name) is not null
+  ), stored as (
+    select setrole, setdatabase, split_part(setting, '=', 1) as name,
+      substr(setting, strpos(setting, '=') + 1) as value
+    from pg_db_role_setting, unnest(setconfig) as setting
+    where setdatabase in (0, (select oid from pg_database where datname = current_database()))
   ), settings as (
     select name, wanted, (
-      select substr(setting, strpos(setting, '=') + 1)
-      from pg_db_role_setting, unnest(setconfig) as setting
-      where setrole = role.oid
-        and setdatabase in (0, (select oid from pg_database where datname = current_database()))
-        and split_part(setting, '=', 1) = name
+      select value from stored where setrole = role.oid and stored.name = needed.name
       order by setdatabase desc limit 1 -- one for this database overrides that for all
     ) as found
     from role, unnest($3::text[], $4::text[]) as needed (name, wanted)
   ), date_style as (
     select coalesce((
-      select split_part(setting, '=', 2)
-      from pg_db_role_setting, unnest(setconfig) as setting
-      where setrole in (0, role.oid)
-        and setdatabase in (0, (select oid from pg_database where datname = current_database()))
-        and lower(split_part(setting, '=', 1)) = 'datestyle'
+      select value from stored
+      where setrole in (0, role.oid) and lower(name) = 'datestyle'
       order by setrole desc, setdatabase desc limit 1 -- in this order, one overrides another
     ), current_setting('datestyle')) as found
     from role

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { counted, messageOf } from '../command.ts';
+import { counted, messageOf, note, print } from '../command.ts';
 import { ROOT, runWrangler, WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 import { buildProblems, buildWorker } from './build.ts';
-import { type Target, configPath, configProblems, gatewayOf, readEnvironment } from './config.ts';
+import { type Target, argumentsFor, configProblems, gatewayOf, readEnvironment } from './config.ts';
 import { databaseProblems } from './database.ts';
 import { gatewayProblems } from './gateway.ts';
 
-export interface DeployOptions extends Target {
+interface DeployOptions extends Target {
   /** URL of the tables' owner; without it, the database is not checked. */
   readonly databaseUrl?: string | undefined;
   /** The value of the secret SQL_ENDPOINT_HEADERS; without it, the gateway is not checked. */
@@ -40,24 +40,18 @@ export async function deploy(options: DeployOptions): Promise<number> {
 
   const problems = [...new Set([...configProblems(environment, databaseUrl), ...found])];
   if (!databaseUrl)
-    process.stdout.write(
-      "Database not checked: set DATABASE_URL to the URL of the tables' owner to check it.\n",
-    );
+    print("Database not checked: set DATABASE_URL to the URL of the tables' owner to check it.");
   if (gateway && !endpointHeaders)
-    process.stdout.write(
-      'Gateway not checked: set SQL_ENDPOINT_HEADERS to the value of the secret to check it.\n',
-    );
+    print('Gateway not checked: set SQL_ENDPOINT_HEADERS to the value of the secret to check it.');
   // Whoever may deploy need not be allowed to read the account's plan.
   if (environment.limits?.cpu_ms !== undefined)
-    process.stdout.write(
-      'Plan not checked: limits.cpu_ms needs the paid plan of Cloudflare Workers. On the free plan, remove it from wrangler.toml, or the deployment fails (code 100328).\n',
+    print(
+      'Plan not checked: limits.cpu_ms needs the paid plan of Cloudflare Workers. On the free plan, remove it from wrangler.toml, or the deployment fails (code 100328).',
     );
   if (problems.length === 0) return only ? 0 : upload(target);
   const count = counted(problems.length, 'problem');
-  process.stderr.write(
-    `Nothing was deployed. ${count}:\n${problems.map((problem) => `- ${problem}\n`).join('')}`,
-  );
-
+  note(`Nothing was deployed. ${count}:`);
+  for (const problem of problems) note(`- ${problem}`);
   return 1;
 }
 
@@ -71,7 +65,7 @@ async function upload(target: Target): Promise<number> {
     SQL_ENDPOINT_HEADERS: undefined,
   };
 
-  const args = [WRANGLER, 'deploy', `--env=${target.env}`, `--config=${configPath(target)}`];
+  const args = [WRANGLER, 'deploy', ...argumentsFor(target)];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' });
   await once(child, 'close');
   return child.exitCode ?? 1;
@@ -83,18 +77,8 @@ async function upload(target: Target): Promise<number> {
  *
  * @param secrets names of the required secrets
  */
-export async function cloudflareProblems(
-  target: Target,
-  secrets: readonly string[],
-): Promise<string[]> {
-  const args = [
-    'secret',
-    'list',
-    '--format=json',
-    `--env=${target.env}`,
-    `--config=${configPath(target)}`,
-  ];
-
+async function cloudflareProblems(target: Target, secrets: readonly string[]): Promise<string[]> {
+  const args = ['secret', 'list', '--format=json', ...argumentsFor(target)];
   let found: string[] = [];
   try {
     found = namesIn(await runWrangler(args));

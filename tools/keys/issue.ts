@@ -8,15 +8,11 @@ import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { CREATE_ADVICE, existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
 import { withTransaction } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
-import type { ListedKey } from './list.ts';
 import { printable } from './printable.ts';
 import { showLimits } from './shown-limits.ts';
 
 /** A new key. `key` is not stored, so it cannot be shown again. */
-export type IssuedKey = { readonly key: string } & Pick<
-  ListedKey,
-  'id' | 'email' | 'name' | 'prefix' | 'expires' | 'limits'
->;
+export type IssuedKey = Awaited<ReturnType<typeof issueKey>>;
 
 export interface IssueOptions {
   readonly email: string;
@@ -29,6 +25,12 @@ export interface IssueOptions {
   readonly limits?: KeyLimits | null;
   /** Called with each thing that was stored besides the key. */
   readonly onNotice?: (notice: string) => void;
+}
+
+/** Generates a key, and what is stored of it. */
+export async function newKey(isLimited: boolean) {
+  const key = isLimited ? generateLimitedApiKey() : generateApiKey();
+  return { key, prefix: apiKeyPrefix(key), hash: await hashApiKey(key) };
 }
 
 /**
@@ -48,12 +50,10 @@ export async function issueKey(
     limits = null,
     onNotice = () => {},
   }: IssueOptions,
-): Promise<IssuedKey> {
-  const key = limits ? generateLimitedApiKey() : generateApiKey();
-  const prefix = apiKeyPrefix(key);
+) {
+  const { key, prefix, hash } = await newKey(limits !== null);
   const expires =
     expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
-  const hash = await hashApiKey(key);
   const stored: string[] = [];
   const issued = await withTransaction(url, async (client) => {
     const applied = await applyMigrations(client);
@@ -77,15 +77,8 @@ export async function issueKey(
     ]);
 
     const id = rows[0]?.id ?? '';
-    return {
-      key,
-      id,
-      email: account.email,
-      name,
-      prefix,
-      expires,
-      limits: await showLimits(limits),
-    };
+    const shown = await showLimits(limits);
+    return { key, id, email: account.email, name, prefix, expires, limits: shown };
   });
 
   for (const notice of stored) onNotice(notice);

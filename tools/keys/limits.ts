@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from 'pg';
 import { type KeyLimits, parseKeyLimits } from '../../src/auth/key-limits.ts';
+import { formLimits, questionLimits } from '../../src/db/relation.ts';
+import { and, render, sql } from '../../src/db/sql.ts';
 import { CREATE_ADVICE, existingAccount, findAccount } from '../accounts.ts';
 import { counted, UserError } from '../command.ts';
 import { withLockTimeout } from '../connection.ts';
 import { findMigrations } from '../migrations.ts';
-import { printable } from './printable.ts';
+import { quotedList } from './printable.ts';
 import { NO_PAGEID } from './shown-limits.ts';
 
 /** The options of `keys -- issue` that limit what the key sees. */
@@ -36,7 +38,9 @@ interface Entry {
   readonly responses: number;
 }
 
-const list = (names: readonly string[]) => names.map((name) => `"${printable(name)}"`).join(', ');
+/** Whether a limit leaves a name. */
+const isAmong = (limit: readonly string[] | undefined, name: string) =>
+  limit?.includes(name) ?? true;
 
 /**
  * Makes the limits of a new key. Writes nothing to the database.
@@ -54,41 +58,35 @@ export async function chooseLimits(
     onNotice: (notice: string) => void;
   },
 ): Promise<KeyLimits | null> {
-  const {
-    email,
-    createAccount,
-    question = [],
-    withoutQuestion = [],
-    metadata,
-    noMetadata,
-    noPageid,
-  } = options;
+  const { question, withoutQuestion, metadata, noMetadata, noPageid } = options;
 
-  const both = question.filter((name) => withoutQuestion.includes(name));
+  const both = withoutQuestion?.filter((name) => question?.includes(name)) ?? [];
   if (both.length > 0)
-    throw new UserError(`--without-question: ${list(both)} cannot be a --question as well`);
+    throw new UserError(`--without-question: ${quotedList(both)} cannot be a --question as well`);
   if (noPageid && metadata?.includes('pageid'))
     throw new UserError(
       '--no-pageid: takes "pageid" out of the metadata, so it cannot be a --metadata as well',
     );
 
-  const limits: KeyLimits = {
+  const given = {
     v: 1,
-    ...(options.survey && { surveys: options.survey }),
-    ...(options.form && { shortcodes: options.form }),
-    ...(options.question && { questions: question }),
-    ...(options.withoutQuestion && { without_questions: withoutQuestion }),
-    ...((noMetadata || metadata) && { metadata: metadata ?? [] }),
-    ...(noPageid && { pageid: false }),
-    ...(options.pseudonyms && { secret: randomBytes(32).toString('hex') }),
+    surveys: options.survey,
+    shortcodes: options.form,
+    questions: question,
+    without_questions: withoutQuestion,
+    metadata: noMetadata ? [] : metadata,
+    pageid: noPageid ? false : undefined,
+    secret: options.pseudonyms && randomBytes(32).toString('hex'),
   };
+
+  const limits = JSON.parse(JSON.stringify(given)) as KeyLimits; // without what is undefined
 
   if (Object.keys(limits).length === 1 && options.pseudonymsOf === undefined) return null;
 
   return withLockTimeout(url, async (client) => {
     const isEmpty = (await findMigrations(client)).pending.includes('0001_initial.sql');
-    const find = createAccount ? findAccount : existingAccount;
-    const account = isEmpty ? undefined : await find(client, email, CREATE_ADVICE);
+    const find = options.createAccount ? findAccount : existingAccount;
+    const account = isEmpty ? undefined : await find(client, options.email, CREATE_ADVICE);
 
     const shared = options.pseudonymsOf && {
       secret: await secretOf(client, options.pseudonymsOf, account?.id),
@@ -102,7 +100,7 @@ export async function chooseLimits(
     const others = account && noPageid ? await otherPageIdKeys(client, account.id, chosen) : [];
     if (others.length > 0)
       options.onNotice(
-        `Warning: metadata keys other than "pageid" hold a page id, which this key sees: ${list(others)}. See --metadata and --no-metadata.`,
+        `Warning: metadata keys other than "pageid" hold a page id, which this key sees: ${quotedList(others)}. See --metadata and --no-metadata.`,
       );
     return chosen;
   });
@@ -145,37 +143,34 @@ async function entriesOf(client: Client, accountId: string): Promise<Entry[]> {
 async function otherPageIdKeys(
   client: Client,
   accountId: string,
-  { surveys, shortcodes, questions, without_questions: hidden, metadata }: KeyLimits,
+  limits: KeyLimits,
 ): Promise<string[]> {
-  const { rows } = await client.query<{ key: string }>(
-    `with page as materialized (
-       select distinct r.pageid, r.metadata->>'pageid' as same
-       from responses r join surveys s on s.id = r.surveyid
-       where s.userid = $1
-     ), seen as materialized (
-       select distinct r.metadata
-       from responses r join surveys s on s.id = r.surveyid
-       where s.userid = $1
-         and ($2::text[] is null or s.survey_name = any($2))
-         and ($3::text[] is null or s.shortcode = any($3))
-         and ($4::text[] is null or r.question_ref = any($4))
-         and ($5::text[] is null or r.question_ref <> all($5))
-     )
-     select distinct key
-     from seen,
-       jsonb_each(case jsonb_typeof(metadata) when 'object' then metadata end) member,
-       lateral (
-         select leaf #>> '{}' from jsonb_path_query(value, 'strict $.**') leaf
-         union all
-         select regexp_split_to_table(value::text, '[^[:alnum:]]+')
-       ) part (text)
-     where key <> 'pageid' and ($6::text[] is null or key = any($6)) and text <> ''
-       and text in (select pageid from page union all select same from page)
-     order by key`,
-    [accountId, surveys, shortcodes, questions, hidden, metadata],
-  );
+  const isOwn = sql`userid = ${accountId}`;
+  const isSeen = sql`surveyid in (
+    select id from surveys where ${and([isOwn, ...formLimits(limits)])}
+  )`;
+  const { text, params } = render(sql`
+    with page as materialized (
+      select distinct pageid, metadata->>'pageid' as same
+      from responses where surveyid in (select id from surveys where ${isOwn})
+    ), seen as materialized (
+      select distinct metadata
+      from responses where ${and([isSeen, ...questionLimits(limits)])}
+    )
+    select distinct key
+    from seen,
+      jsonb_each(case jsonb_typeof(metadata) when 'object' then metadata end) member,
+      lateral (
+        select leaf #>> '{}' from jsonb_path_query(value, 'strict $.**') leaf
+        union all
+        select regexp_split_to_table(value::text, '[^[:alnum:]]+')
+      ) part (text)
+    where key <> 'pageid' and text <> ''
+      and text in (select pageid from page union all select same from page)
+    order by key`);
+  const { rows } = await client.query<{ key: string }>(text, params);
 
-  return rows.map(({ key }) => key);
+  return rows.map(({ key }) => key).filter((key) => isAmong(limits.metadata, key));
 }
 
 /** The most names of an account that an error lists. */
@@ -196,42 +191,30 @@ function checkNames(
     if (unknown.length === 0) continue;
 
     const sorted = [...known].toSorted();
-    const listed =
-      sorted.length > 0
-        ? list(sorted.slice(0, MAX_LISTED)) + (sorted.length > MAX_LISTED ? ', …' : '')
-        : 'none';
+    const more = sorted.length > MAX_LISTED ? ', …' : '';
+    const listed = quotedList(sorted.slice(0, MAX_LISTED)) || 'none';
     throw new UserError(
-      `--${option}: the account has no ${column} ${list(unknown)}: it has ${listed}. If it is to come, add --force.`,
+      `--${option}: the account has no ${column} ${quotedList(unknown)}: it has ${listed}${more}. If it is to come, add --force.`,
     );
   }
 }
 
 function describeMetadata(keys: readonly string[] | undefined): string {
   if (!keys) return 'all metadata';
-  return keys.length > 0 ? `of the metadata only ${list(keys)}` : 'no metadata';
+  return keys.length > 0 ? `of the metadata only ${quotedList(keys)}` : 'no metadata';
 }
 
 /** @returns a sentence that describes what a key sees, and warnings */
 function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
-  const {
-    surveys,
-    shortcodes,
-    questions,
-    without_questions: hidden,
-    metadata,
-    pageid,
-    secret,
-  } = limits;
-  const isAmong = (names: readonly string[] | undefined, name: string) =>
-    names?.includes(name) ?? true;
-
   const forms = entries.filter(
-    ({ survey, form }) => isAmong(surveys, survey) && isAmong(shortcodes, form),
+    ({ survey, form }) => isAmong(limits.surveys, survey) && isAmong(limits.shortcodes, form),
   );
 
   const seen = forms.filter(
     ({ question }) =>
-      question !== null && isAmong(questions, question) && !hidden?.includes(question),
+      question !== null &&
+      isAmong(limits.questions, question) &&
+      !limits.without_questions?.includes(question),
   );
 
   const answered = entries.filter(({ question }) => question !== null);
@@ -245,16 +228,14 @@ function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
     of(namesIn(forms), namesIn(entries), 'survey'),
     of(seen.length, answered.length, 'question'),
     of(sum(seen), sum(entries), 'response'),
-    describeMetadata(metadata),
-    pageid === false ? NO_PAGEID : 'page ids',
+    describeMetadata(limits.metadata),
+    limits.pageid === false ? NO_PAGEID : 'page ids',
   ];
 
-  const ids =
-    secret === undefined ? "the participants' ids" : "pseudonyms in place of the participants' ids";
-
+  const ids = `${limits.secret ? 'pseudonyms in place of ' : ''}the participants' ids`;
   const notices = [`This key sees ${parts.join(', ')}, and ${ids}.`];
   if (sum(seen) === 0) notices.push('Warning: this key sees no responses.');
-  if (secret !== undefined && !metadata)
+  if (limits.secret && !limits.metadata)
     notices.push(
       'Warning: metadata and free text can hold names and phone numbers: see --metadata, --no-metadata, --question and --without-question.',
     );

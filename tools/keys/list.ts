@@ -21,9 +21,16 @@ export interface ListedKey {
   readonly limits: ShownLimits;
 }
 
-/** SQL for the state of a key `k`. */
-export const stateAt = (time: string) =>
-  `case when k.revoked is not null then 'revoked' when k.expires <= ${time} then 'expired' else 'active' end`;
+/**
+ * SQL that reads keys `k` as {@link ListedKey}, but with the limits as they are stored. A statement
+ * that has waited for a lock reads the state after it: not as of `now()`, when its transaction began.
+ */
+export const SELECT_KEYS = `
+  select k.id, u.email, k.name, k.prefix, ${isoTime('k.created')} as created, ${isoTime('k.expires')} as expires,
+    ${isoTime('uses.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
+    case when k.revoked is not null then 'revoked' when k.expires <= clock_timestamp() then 'expired' else 'active' end as state,
+    k.limits
+  from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id`;
 
 export const noSuchKey = (id: string) =>
   new UserError(`<id>: there is no key ${id}. "npm run keys -- list" shows all keys.`);
@@ -35,11 +42,7 @@ export const noSuchKey = (id: string) =>
  * @throws UserError if there is no such account, or more than one
  */
 export async function listKeys(url: string, email?: string): Promise<ListedKey[]> {
-  const select = `
-    select k.id, u.email, k.name, k.prefix, ${isoTime('k.created')} as created, ${isoTime('k.expires')} as expires,
-      ${isoTime('uses.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
-      ${stateAt('now()')} as state, k.limits
-    from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
+  const select = `${SELECT_KEYS}
     where $1::uuid is null or u.id = $1
     order by u.email collate "C", k.created, k.id`;
   return withLockTimeout(url, async (client) => {
@@ -51,44 +54,30 @@ export async function listKeys(url: string, email?: string): Promise<ListedKey[]
   });
 }
 
-const HEADER = [
-  'id',
-  'account',
-  'name',
-  'prefix',
-  'created',
-  'expires',
-  'last used',
-  'state',
-  'limits',
+const time = (iso: string | null, none: string) => (iso ? toTheMinute(iso) : none);
+
+const COLUMNS: readonly [header: string, cell: (key: ListedKey) => string][] = [
+  ['id', ({ id }) => id],
+  ['account', ({ email }) => email],
+  ['name', ({ name }) => name],
+  ['prefix', ({ prefix }) => prefix],
+  ['created', ({ created }) => toTheMinute(created)],
+  ['expires', ({ expires }) => time(expires, 'never')],
+  ['last used', ({ lastUsed }) => time(lastUsed, '-')],
+  ['state', ({ state }) => state],
+  ['limits', ({ limits }) => inShort(limits)],
 ];
 
 /** @returns the keys as an aligned table with a header, without control characters */
 export function toTable(keys: readonly ListedKey[]): string {
-  const rows = [HEADER, ...keys.map(cellsOf)].map((row) => row.map((cell) => printable(cell)));
-  const widths = HEADER.map((_, column) =>
-    Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
-  );
+  const columns = COLUMNS.map(([header, cell]) => {
+    const cells = [header, ...keys.map((key) => printable(cell(key)))];
+    const width = Math.max(...cells.map(widthOf));
+    return cells.map((text) => text + ' '.repeat(width - widthOf(text)));
+  });
 
-  const pad = (cell: string, column: number) =>
-    cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
-  return rows.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('');
-}
-
-function cellsOf({
-  id,
-  email,
-  name,
-  prefix,
-  created,
-  expires,
-  lastUsed,
-  state,
-  limits,
-}: ListedKey): string[] {
-  const time = (iso: string | null, none: string) => (iso ? toTheMinute(iso) : none);
-  const times = [toTheMinute(created), time(expires, 'never'), time(lastUsed, '-')];
-  return [id, email, name, prefix, ...times, state, inShort(limits)];
+  const rows = ['', ...keys].map((_, row) => columns.map((cells) => cells[row]).join('  '));
+  return rows.map((row) => `${row.trimEnd()}\n`).join('');
 }
 
 /** The number of characters as users see them (grapheme clusters). */

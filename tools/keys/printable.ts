@@ -11,6 +11,10 @@ export function printable(text: string): string {
   return text.replaceAll(UNPRINTABLE, '\u{fffd}');
 }
 
+/** Names in quotes, with commas between them. */
+export const quotedList = (names: readonly string[]): string =>
+  names.map((name) => `"${printable(name)}"`).join(', ');
+
 /**
  * The value as one line of JSON, with escapes for characters that a terminal interprets but JSON
  * allows in strings.

@@ -1,5 +1,6 @@
-import { createHmac } from 'node:crypto';
-import { type KeyLimits, parseKeyLimits } from '../../src/auth/key-limits.ts';
+import { parseKeyLimits } from '../../src/auth/key-limits.ts';
+import { isOfSurvey, pseudonym, questionLimits } from '../../src/db/relation.ts';
+import { and, render, sql } from '../../src/db/sql.ts';
 import { UserError } from '../command.ts';
 import { withTransaction } from '../connection.ts';
 import { noSuchKey } from './list.ts';
@@ -28,39 +29,35 @@ export async function writePseudonyms(
     );
 
     if (!keys[0]) throw noSuchKey(id);
-    const limits: Partial<KeyLimits> = parseKeyLimits(keys[0].limits) ?? {};
-    const { secret, surveys, shortcodes, questions, without_questions: hidden } = limits;
-    if (secret === undefined) throw new UserError(`<id>: key ${id} has no pseudonyms`);
-    const { rows: forms } = await client.query<{ id: string }>(
-      `select id from surveys where userid = $1 and survey_name = $2 and survey_name = any(coalesce($3::text[], array[survey_name]))
-           and shortcode = any(coalesce($4::text[], array[shortcode]))`,
-      [keys[0].userid, survey, surveys, shortcodes],
-    );
-
-    if (forms.length === 0)
+    const limits = parseKeyLimits(keys[0].limits) ?? null;
+    if (limits?.secret === undefined) throw new UserError(`<id>: key ${id} has no pseudonyms`);
+    const isForm = isOfSurvey({ accountId: keys[0].userid, name: survey, limits });
+    const forms = sql`select id from surveys where ${isForm}`;
+    const found = render(forms);
+    if ((await client.query(found.text, found.params)).rowCount === 0)
       throw new UserError(`--survey: key ${id} sees no survey "${printable(survey)}"`);
-    await client.query(
-      `declare participants cursor for select distinct userid collate "C" as userid from responses
-         where surveyid = any($1) and question_ref = any(coalesce($2::text[], array[question_ref])) and question_ref <> all($3)
-         order by 1`,
-      [forms.map((form) => form.id), questions, hidden ?? []],
-    );
+
+    const isSeen = sql`surveyid in (${forms})`;
+    const participants = render(sql`
+      declare participants cursor for
+      select userid, ${pseudonym(sql`userid`, limits.secret)} as pseudonym
+      from (
+        select distinct userid collate "C" as userid
+        from responses where ${and([isSeen, ...questionLimits(limits)])}
+      ) seen
+      order by userid`);
+    await client.query(participants.text, participants.params);
 
     let records = 'userid,pseudonym\n';
     while (records !== '' && (await write(records))) {
-      const { rows } = await client.query<{ userid: string }>(`fetch ${BATCH} from participants`);
-      records = rows
-        .map(({ userid }) => `${quoted(userid)},${pseudonymOf(userid, secret)}\n`)
-        .join('');
+      const { rows } = await client.query<Record<'userid' | 'pseudonym', string>>(
+        `fetch ${BATCH} from participants`,
+      );
+
+      records = rows.map((row) => `${quoted(row.userid)},${row.pseudonym}\n`).join('');
     }
   });
 }
 
 const quoted = (text: string) =>
   /^$|[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-
-/** @param secret the key of the HMAC, in hexadecimal */
-function pseudonymOf(userid: string, secret: string): string {
-  const hmac = createHmac('sha256', Buffer.from(secret, 'hex')).update(userid).digest('hex');
-  return `p${hmac.slice(0, 32)}`;
-}

@@ -12,6 +12,7 @@ import {
   symlink,
 } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { format } from 'node:util';
 import { messageOf, UserError } from '../command.ts';
 import { canReach, chownTree, serverUser } from './os-user.ts';
 import { createCluster, PASSWORD_FILE } from './cluster.ts';
@@ -112,22 +113,16 @@ async function checkVersion(data: string, major: string): Promise<void> {
   throw new UserError(`${data} ${found}: move that folder away, or ${CHOOSE} (${advice})`);
 }
 
-const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
-  [
-    /ENOSPC|EDQUOT|No space left|wrote only/,
-    (path) => `the disk with ${path} is full: free some space, or ${CHOOSE}`,
-  ],
-  [/EROFS|Read-only file system/, (path) => `${path} is on a read-only file system: ${CHOOSE}`],
+const PROBLEMS: readonly (readonly [RegExp, string])[] = [
+  [/ENOSPC|EDQUOT|No space left|wrote only/, 'the disk with %s is full: free some space, or'],
+  [/EROFS|Read-only file system/, '%s is on a read-only file system:'],
   [
     /E(ACCES|PERM).*(mkdir|rename|symlink)|could not create.*Permission denied/,
-    (path) => `${path} cannot be written to by this user: ${CHOOSE}`,
+    '%s cannot be written to by this user:',
   ],
-  [/EACCES|EPERM|Permission denied/, (path) => `${path} cannot be used by this user: ${CHOOSE}`],
-  [
-    /(ENOENT|ENOTDIR).*mkdir/,
-    (path) => `the folder that contains ${path} does not exist: create it, or ${CHOOSE}`,
-  ],
-  [/ENOTDIR|EEXIST/, (path) => `${path} is a file: ${CHOOSE}`],
+  [/EACCES|EPERM|Permission denied/, '%s cannot be used by this user:'],
+  [/(ENOENT|ENOTDIR).*mkdir/, 'the folder that contains %s does not exist: create it, or'],
+  [/ENOTDIR|EEXIST/, '%s is a file:'],
 ];
 
 /**
@@ -136,6 +131,7 @@ const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
  */
 export function inPlainWords(error: unknown, dataDir: string): unknown {
   if (error instanceof UserError) return error;
-  const explain = PROBLEMS.find(([pattern]) => pattern.test(messageOf(error)))?.[1];
-  return explain ? new UserError(explain(resolve(dataDir)), { cause: error }) : error;
+  const problem = PROBLEMS.find(([pattern]) => pattern.test(messageOf(error)))?.[1];
+  if (problem === undefined) return error;
+  return new UserError(format(`${problem} ${CHOOSE}`, resolve(dataDir)), { cause: error });
 }

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { existingAccount, lockAddress } from '../accounts.ts';
 import { UserError } from '../command.ts';
 import { inTransaction, withConnection } from '../connection.ts';
-import { printable } from '../keys/printable.ts';
+import { printable, quotedList } from '../keys/printable.ts';
 
 export interface RemovalTarget {
   email: string;
@@ -25,32 +25,47 @@ export type Removal = Awaited<ReturnType<typeof removeSurvey>>;
  */
 export async function removeSurvey(
   url: string,
-  target: RemovalTarget,
-  options: { isConfirmed: boolean },
+  { email, survey, userid }: RemovalTarget,
+  { isConfirmed }: { isConfirmed: boolean },
 ) {
   return await withConnection(url, async (client) => {
     const removal = await inTransaction(client, async () => {
-      await lockAddress(client, target.email); // waits for an import
-      const account = await existingAccount(client, target.email);
-      const forms = await lockForms(client, account.id, target.survey);
-      const counts = await countResponses(client, forms, target.userid);
-      if (target.userid !== undefined && counts.responses === 0)
-        throw new UserError(
-          `--userid: "${printable(target.userid)}" has no responses in this survey`,
-        );
-      if (options.isConfirmed) await deleteRows(client, forms, target.userid);
-      return {
-        ...counts,
-        email: account.email,
-        formVersions: target.userid === undefined ? forms.length : 0,
-      };
+      await lockAddress(client, email); // waits for an import
+      const account = await existingAccount(client, email);
+      const forms = await lockForms(client, account.id, survey);
+
+      const select =
+        'from responses where surveyid = any ($1) and ($2::text is null or userid = $2)';
+      const { rows } = await client.query<Counts>(`${COUNT} ${select}`, [forms, userid]);
+      const counts = rows[0] as Counts;
+      if (userid !== undefined && counts.responses === 0)
+        throw new UserError(`--userid: "${printable(userid)}" has no responses in this survey`);
+
+      if (isConfirmed) await client.query(`delete ${select}`, [forms, userid]);
+      if (isConfirmed && userid === undefined) {
+        await client.query('delete from survey_settings where surveyid = any ($1)', [forms]);
+        await client.query('delete from surveys where id = any ($1)', [forms]);
+      }
+
+      return { ...counts, email: account.email, formVersions: forms.length };
     });
 
     // Deleted text stays in the files until a vacuum. If this fails, autovacuum does it later.
-    if (options.isConfirmed) await client.query('vacuum (analyze) responses').catch(() => {});
+    if (isConfirmed) await client.query('vacuum (analyze) responses').catch(() => {});
     return removal;
   });
 }
+
+/** Times of the first and the last response, in UTC to the second; null without responses. */
+type Counts = Record<'responses' | 'participants', number> &
+  Record<'first' | 'last', string | null>;
+
+const time = (value: string): string =>
+  `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')`;
+
+const COUNT = `
+  select count(*)::float8 as responses, count(distinct userid)::float8 as participants,
+    ${time('min(timestamp)')} as first, ${time('max(timestamp)')} as last`;
 
 /**
  * Returns the ids of a survey's form versions, and keeps other sessions from adding responses to
@@ -68,43 +83,8 @@ async function lockForms(client: Client, account: string, survey: string): Promi
     [account],
   );
 
-  const names = others.map(({ name }) => `"${printable(name)}"`).join(', ');
-  const advice = others.length > 0 ? `the account has ${names}` : 'the account has none';
-  throw new UserError(`--survey: there is no survey "${printable(survey)}": ${advice}`);
-}
-
-/** Times of the first and the last response, in UTC to the second; null without responses. */
-type Counts = Record<'responses' | 'participants', number> &
-  Record<'first' | 'last', string | null>;
-
-async function countResponses(
-  client: Client,
-  forms: string[],
-  userid: string | undefined,
-): Promise<Counts> {
-  const time = (value: string): string =>
-    `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')`;
-  const { rows } = await client.query<Counts>(
-    `select count(*)::float8 as responses, count(distinct userid)::float8 as participants,
-       ${time('min(timestamp)')} as first, ${time('max(timestamp)')} as last
-     from responses where surveyid = any ($1) and ($2::text is null or userid = $2)`,
-    [forms, userid],
+  const names = quotedList(others.map(({ name }) => name)) || 'none';
+  throw new UserError(
+    `--survey: there is no survey "${printable(survey)}": the account has ${names}`,
   );
-
-  return rows[0] as Counts;
-}
-
-async function deleteRows(
-  client: Client,
-  forms: string[],
-  userid: string | undefined,
-): Promise<void> {
-  await client.query(
-    'delete from responses where surveyid = any ($1) and ($2::text is null or userid = $2)',
-    [forms, userid],
-  );
-
-  if (userid !== undefined) return;
-  await client.query('delete from survey_settings where surveyid = any ($1)', [forms]);
-  await client.query('delete from surveys where id = any ($1)', [forms]);
 }

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hashApiKey } from '../../src/auth/api-key.ts';
+import { note } from '../command.ts';
 import { withConnection } from '../connection.ts';
 import { DEMO, loadDemoData } from '../demo-data.ts';
 import { issueKey } from '../keys/issue.ts';
@@ -29,7 +30,7 @@ export async function prepareDemo(url: string, dataDir: string): Promise<string 
   const { isEmpty, hasDemo, isActive } = rows[0] ?? {};
   if (isActive) return stored;
   if (isEmpty) {
-    process.stderr.write('Loading demo data …\n');
+    note('Loading demo data …');
     await loadDemoData(url);
   } else if (!hasDemo) return undefined;
 

@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { runCommand } from '../command.ts';
+import { note, runCommand } from '../command.ts';
 import type { WorkerOptions } from '../worker.ts';
 import { bundleWorker, CONFIG, WRANGLER_ENV } from '../wrangler.ts';
 
@@ -31,7 +31,7 @@ async function runWorker(): Promise<void> {
   await startWorker(folder, {
     ...(options as WorkerOptions),
     handleStructuredLogs({ level, message }) {
-      if (level === 'error' || level === 'warn') process.stderr.write(`${message}\n`);
+      if (level === 'error' || level === 'warn') note(message);
     },
   });
 
@@ -45,7 +45,7 @@ async function runWorker(): Promise<void> {
     const reason = printed.includes('accept(): Too many open files')
       ? `its clients' connections have reached the limit of open files, ${openFiles()} (ulimit -n)`
       : (signal ?? `status ${status}`);
-    process.stderr.write(`workerd has ended: ${reason}\n`);
+    note(`workerd has ended: ${reason}`);
     process.exit(1);
   });
 }

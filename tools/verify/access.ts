@@ -54,13 +54,12 @@ export async function checkKey(subject: Subject): Promise<string> {
     'the service refuses the key: is it complete, and was it issued for this service?',
   );
 
-  const found = (await response.json()) as {
+  const { email, expires, limits } = (await response.json()) as {
     email: string;
     expires: string | null;
     limits: ShownLimits;
   };
 
-  const { email, expires, limits } = found;
   subject.account = { key, email };
   const sees = limits === null ? '' : `; sees ${inShort(limits)}`;
   return `${email}; ${expires === null ? 'does not expire' : `expires ${expires}`}${sees}`;

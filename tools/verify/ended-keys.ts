@@ -33,12 +33,8 @@ const REVOCATION_MS = 5 * 60_000;
  * https://github.com/cloudflare/workerd/issues/6818 and 7277 report bodies that end cleanly after
  * an error. The first check starts all transfers.
  */
-export async function checkAbort(
-  subject: Subject,
-  how: 'HTTP/1.1' | 'HTTP/2' | 'gzip',
-): Promise<string> {
-  return (await (subject.transfers ??= startTransfers(subject)))[how];
-}
+export const checkAbort = (how: 'HTTP/1.1' | 'HTTP/2' | 'gzip') => async (subject: Subject) =>
+  (await (subject.transfers ??= startTransfers(subject)))[how];
 
 async function startTransfers(subject: Subject) {
   const { name: survey, total } = subject.known('largest');
@@ -47,7 +43,7 @@ async function startTransfers(subject: Subject) {
   const skew = Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0;
   const { key } = await issueKey(subject, SHORT_LIFE_MS + skew);
   const url = subject.url(`${API}/responses/csv`, { survey, until: subject.until });
-  const read = async (get: typeof getWithHttp1, encoding?: 'gzip') => {
+  const read = async (get: typeof getWithHttp1 | typeof getWithHttp2, encoding?: 'gzip') => {
     const transfer = await get(url, {
       Authorization: `Bearer ${key}`,
       'Accept-Encoding': encoding ?? 'identity',
@@ -113,24 +109,20 @@ async function readSlowly({ encoding, body }: Transfer, total: number): Promise<
  * A response whose body is arriving, not decompressed. Reading it throws if the transfer breaks
  * off.
  */
-interface Transfer {
-  readonly status: number | undefined;
-  readonly encoding: string | undefined;
-  readonly body: AsyncIterable<Uint8Array>;
-}
+type Transfer = Awaited<ReturnType<typeof getWithHttp1 | typeof getWithHttp2>>;
 
 /**
  * `fetch` is not used: over HTTP/2, it ends a transfer that is cancelled (RST_STREAM with CANCEL)
  * like a complete one.
  */
-async function getWithHttp1(url: URL, headers: Record<string, string>): Promise<Transfer> {
+async function getWithHttp1(url: URL, headers: Record<string, string>) {
   const get = url.protocol === 'https:' ? getHttps : getHttp;
   const [body] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
   return { status: body.statusCode, encoding: body.headers['content-encoding'], body };
 }
 
 /** @throws NotTested if the service does not speak HTTP/2 */
-async function getWithHttp2(url: URL, headers: Record<string, string>): Promise<Transfer> {
+async function getWithHttp2(url: URL, headers: Record<string, string>) {
   const session = connect(url.origin);
   session.on('error', () => {}); // the stream reports it too
   const stream = session.request({ ':path': url.pathname + url.search, ...headers });

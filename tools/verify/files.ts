@@ -136,7 +136,7 @@ export async function checkNdjson(subject: Subject): Promise<void> {
 }
 
 /** Reads the CSV file under gzip, as most clients do. */
-export async function checkGzip(subject: Subject, exports: number): Promise<string> {
+export const checkGzip = (exports: number) => async (subject: Subject) => {
   const { sha256, bytes } = subject.known('csv');
   const started = performance.now();
   const read = async () => {
@@ -150,7 +150,7 @@ export async function checkGzip(subject: Subject, exports: number): Promise<stri
   const rowsPerSecond =
     (1000 * exports * subject.known('survey').total) / (performance.now() - started);
   return `${Math.round(rowsPerSecond).toLocaleString('en-US')} rows/s`;
-}
+};
 
 export async function checkResuming(subject: Subject): Promise<void> {
   const { after, sha256 } = subject.known('csv').rest;

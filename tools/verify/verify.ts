@@ -19,17 +19,15 @@ export const CHECKS: Readonly<Record<string, (subject: Subject) => Promise<strin
   "the account's surveys are listed and counted": files.chooseSurvey,
   'the CSV file has as many responses as were counted': files.checkCsv,
   'the NDJSON file has the same responses': files.checkNdjson,
-  'with gzip, the CSV file has the same bytes': (subject) => files.checkGzip(subject, 1),
-  'four simultaneous exports have the same bytes': (subject) => files.checkGzip(subject, 4),
+  'with gzip, the CSV file has the same bytes': files.checkGzip(1),
+  'four simultaneous exports have the same bytes': files.checkGzip(4),
   'a CSV file resumed in the middle continues with the same bytes': files.checkResuming,
   'the workbook is complete': files.checkWorkbook,
   'summary and codebook count the same responses': files.checkCounts,
   'the digests match the CSV file and the form data': files.checkDigests,
-  'an aborted transfer is visible over HTTP/1.1': (subject) =>
-    endedKeys.checkAbort(subject, 'HTTP/1.1'),
-  'an aborted transfer is visible over HTTP/2': (subject) =>
-    endedKeys.checkAbort(subject, 'HTTP/2'),
-  'an aborted transfer is visible with gzip': (subject) => endedKeys.checkAbort(subject, 'gzip'),
+  'an aborted transfer is visible over HTTP/1.1': endedKeys.checkAbort('HTTP/1.1'),
+  'an aborted transfer is visible over HTTP/2': endedKeys.checkAbort('HTTP/2'),
+  'an aborted transfer is visible with gzip': endedKeys.checkAbort('gzip'),
   'a revoked key is refused within 5 minutes': endedKeys.checkRevocation,
 };
 
