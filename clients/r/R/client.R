@@ -51,8 +51,13 @@ fail <- function(..., response = NULL, retry_after = Inf) {
   stop(structure(error, class = c("survey_export_error", "error", "condition")))
 }
 
-# A text without the control characters of others, which a terminal would obey.
-printable <- function(text) gsub("[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x9f]", "\ufffd", text, perl = TRUE)
+# A text without what a terminal would obey: control characters, line separators, and marks of the
+# writing direction.
+printable <- function(text) {
+  marks <- "\\x{61c}\\x{200e}\\x{200f}\\x{2028}-\\x{202e}\\x{2066}-\\x{2069}"
+  control <- sprintf("(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x9f%s]", marks)
+  gsub(control, "\ufffd", enc2utf8(text), perl = TRUE)
+}
 
 # Raises the error of a transfer that broke, or is not what the service sends. It is tried again.
 broken <- function(...) fail(..., retry_after = NA)
@@ -167,14 +172,13 @@ new_request <- function(client, session, path, parameters) {
 
 # Raises the error that a response is, whether it comes from the service or from a proxy.
 fail_as <- function(response, file) {
-  body <- read_text(file)
-  unlink(file)
+  on.exit(unlink(file))
   status <- httr2::resp_status(response)
   moved <- if (status %/% 100 == 3) {
     paste(", moved to", sub("\\?.*", "", header(response, "Location")))
   }
   message <- tryCatch(
-    text_of(members(members(body)[["error"]])[["message"]]),
+    text_of(members(members(read_text(file))[["error"]])[["message"]]),
     error = function(error) {
       paste0("HTTP status ", status, moved, ", and no message of the service: check its URL")
     }

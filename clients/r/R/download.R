@@ -118,7 +118,7 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
         found <- found_in(emptied(folder))
       }
       # A proxy shortened the file, or responses were deleted. The next request counts what is left.
-      wrong <- paste("the file has", found$records, "of", expected, "responses")
+      wrong <- sprintf("the file has %.0f of %.0f responses", found$records, expected)
       error <- tryCatch(broken(wrong), error = identity)
     }
     failures <- if (found$records > before) 1 else failures + 1
@@ -128,11 +128,11 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
 
 # The number of responses that a response says there are.
 count_of <- function(file, response) {
-  count <- as.numeric(header(response, "X-Total-Count"))
-  if (is.na(count)) {
+  count <- header(response, "X-Total-Count")
+  if (!grepl("^[0-9]+$", count)) {
     fail("The service returned a file without its number of responses.", response = response)
   }
-  count
+  as.numeric(count)
 }
 
 KEY <- c("timestamp", "userid", "question_ref", "surveyid")

@@ -74,6 +74,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     It is 0, or 1 after one sentence on stderr, or 2 after one if an argument is wrong.
     """
+    if sys.stdout is None:  # as with >&-
+        sys.stdout = io.TextIOWrapper(io.BytesIO())
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # what its encoding does not have
     options = _parser().parse_args(arguments, argparse.Namespace(url=None, json=False, file=None))
@@ -173,8 +175,8 @@ def _surveys(client: Client, _: argparse.Namespace) -> _Output:
     surveys = client.surveys()
     if not surveys:
         _tell("your account has no surveys")
-    rows = [[survey.name, *(form.shortcode for form in survey.forms)] for survey in surveys]
-    return [asdict(survey) for survey in surveys], ["\t".join(row) for row in rows]
+    lines = [_line(survey.name, *(form.shortcode for form in survey.forms)) for survey in surveys]
+    return [asdict(survey) for survey in surveys], lines
 
 
 def _download(client: Client, options: argparse.Namespace) -> _Output:
@@ -218,5 +220,5 @@ def _answers(client: Client, options: argparse.Namespace) -> _Output:
     return rows, [_line(row["column"], row["records"], text) for row, text in counted]
 
 
-def _line(column: str, number: int, text: str) -> str:
-    return f"{column}\t{number}\t{' '.join(text.split())}"
+def _line(*cells: object) -> str:
+    return "\t".join(" ".join(str(cell).replace("\t", " ").splitlines()) for cell in cells)
