@@ -86,7 +86,8 @@ def assert_true(folder: Path) -> dict[str, str]:
     for name, record in files.items():
         assert hash_of(folder / name) == record["sha256"]
         if name.startswith("responses/") and "form-data.csv" in files:
-            digests[name] = digest_of(folder / name, read_forms(folder / "form-data.csv")[1])
+            with (folder / "form-data.csv").open("rb") as file:
+                digests[name] = digest_of(folder / name, read_forms(file)[1])
             assert digests[name] == record["digest"]
     package = folder / "datapackage.json"
     for resource in json.loads(package.read_bytes())["resources"] if package.exists() else []:

@@ -6,7 +6,6 @@ sessions <- new.env(parent = emptyenv())
 # The bytes of the largest JSON, error or record that is read. The service's have at most 16 MiB.
 LARGEST_JSON <- 2^25
 
-# See ?survey_client.
 survey_client <- function(url = NULL, key = NULL) {
   url <- setting("URL", url, "SURVEY_EXPORT_URL")
   key <- setting("key", key, "SURVEY_EXPORT_KEY")
@@ -88,21 +87,29 @@ wait <- function(error, failures) {
   Sys.sleep(max(0, seconds))
 }
 
-# What a function makes of a response's file. Both are tried again if the transfer breaks.
+# What a function makes of a response's file. Both are tried again if the transfer breaks. Without a
+# file, the response becomes memory.
 request <- function(
-  client, path, parameters, read, file = tempfile("response"), progress = FALSE, limit = Inf
+  client, path, parameters, read, file = tempfile("response"), progress = FALSE
 ) {
+  limit <- if (missing(file)) LARGEST_JSON else Inf
   on.exit(if (missing(file)) unlink(file))
   for (failures in 1:7) {
     error <- tryCatch(
       {
         response <- fetch(client, path, parameters, file, progress, limit)
-        return(read(file, response))
+        return(tryCatch(read(file, response), error = as_ours))
       },
       survey_export_error = identity
     )
     wait(error, failures)
   }
+}
+
+# Raises an error as one of this package's.
+as_ours <- function(error) {
+  if (inherits(error, "survey_export_error")) stop(error)
+  fail("The service returned something else than surveyexport expects: ", conditionMessage(error))
 }
 
 # Saves the body of a response in a file, and returns the response. Nothing is tried again.
@@ -139,35 +146,31 @@ fetch <- function(client, path, parameters, file, progress = FALSE, limit = Inf)
 }
 
 new_request <- function(client, session, path, parameters) {
-  request <- httr2::request(paste0(client$url, "/api/v1", path))
-  request <- httr2::req_url_query(request, !!!single(parameters))
   authorization <- paste("Bearer", session$key)
-  request <- httr2::req_headers(
-    request, Authorization = authorization, Prefer = "handling=strict"
-  )
-  version <- getNamespaceVersion("surveyexport")
-  request <- httr2::req_user_agent(request, paste0("survey-export-r/", version))
-  request <- httr2::req_error(request, is_error = function(response) FALSE)
-  # httr2 0.2 would wait even after its only attempt.
-  request <- httr2::req_retry(
-    request, 1, is_transient = function(response) FALSE, backoff = function(failures) 0
-  )
-  httr2::req_options(
-    request,
-    connecttimeout = 15,
-    # The service lets a wide file wait up to two minutes for its database.
-    low_speed_limit = 1,
-    low_speed_time = 150,
-    followlocation = FALSE,
-    verbose = TRUE,
-    debugfunction = function(type, bytes) {
-      if (type != 1) return() # no header of the response
-      session$is_reached <- TRUE
-      text <- rawToChar(bytes)
-      if (startsWith(text, "HTTP/")) session$is_error <- !grepl("^HTTP/\\S+ 2", text)
-      if (grepl("^content-type: *text/html", text, TRUE)) session$is_error <- TRUE
-    }
-  )
+  httr2::request(paste0(client$url, "/api/v1", path)) |>
+    httr2::req_url_query(!!!single(parameters)) |>
+    httr2::req_headers(Authorization = authorization, Prefer = "handling=strict") |>
+    httr2::req_user_agent(paste0("survey-export-r/", getNamespaceVersion("surveyexport"))) |>
+    httr2::req_error(is_error = function(response) FALSE) |>
+    # httr2 0.2 would wait even after its only attempt.
+    httr2::req_retry(
+      1, is_transient = function(response) FALSE, backoff = function(failures) 0
+    ) |>
+    httr2::req_options(
+      connecttimeout = 15,
+      # The service lets a wide file wait up to two minutes for its database.
+      low_speed_limit = 1,
+      low_speed_time = 150,
+      followlocation = FALSE,
+      verbose = TRUE,
+      debugfunction = function(type, bytes) {
+        if (type != 1) return() # no header of the response
+        session$is_reached <- TRUE
+        text <- rawToChar(bytes)
+        if (startsWith(text, "HTTP/")) session$is_error <- !grepl("^HTTP/\\S+ 2", text)
+        if (grepl("^content-type: *text/html", text, TRUE)) session$is_error <- TRUE
+      }
+    )
 }
 
 # Raises the error that a response is, whether it comes from the service or from a proxy.

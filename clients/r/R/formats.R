@@ -86,7 +86,7 @@ read_text <- function(file, ...) {
   # A value takes up to 100 times the memory of its text.
   values <- lapply(c("[", "{", ","), grepRaw, bytes, fixed = TRUE, all = TRUE)
   if (sum(lengths(values)) > 2^21) fail("The service returned more values than it ever has.")
-  if (any(bytes == 0)) broken("what was received is no JSON")
+  if (any(bytes == 0)) fail("What was received is no JSON.")
   text <- rawToChar(bytes)
   Encoding(text) <- "UTF-8"
   text

@@ -45,7 +45,6 @@ PROGRAMS <- list(
   )
 )
 
-# See ?survey_labelled.
 survey_labelled <- function(
   client = NULL, survey = NULL, ..., program = c("spss", "stata"), progress = interactive()
 ) {

@@ -36,30 +36,29 @@ _ARGUMENTS = {
 _FILTERS = {
     "since": "responses at this time or later, such as 2026-03-01",
     "until": "responses before this time",
-    "question_ref": "answers to this question; repeatable",
-    "shortcode": "responses to this form; repeatable",
-    "userid": "responses of this participant; repeatable",
+    "question_ref": "answers to this question",
+    "shortcode": "responses to this form",
+    "userid": "responses of this participant",
 }
 _RECORDS = {
     "value": "wide layout: response, translated, translated_label or label",
     "repeats": "wide layout: last, first or drop",
     "columns": "wide layout: form_question or question",
-    "require_metadata": "wide layout: leave out participants without this key; repeatable",
-    "require_question": "wide layout: leave out participants without an answer to this question; "
-    "repeatable",
+    "require_metadata": "wide layout: leave out participants without this key",
+    "require_question": "wide layout: leave out participants without an answer to this question",
 }
 _FORMATS = {
     "layout": "long or wide (.csv, .xlsx); files for Stata (.dta) and SPSS (.sav) are wide",
     **_RECORDS,
-    "metadata": "a key of the metadata, which becomes a column; repeatable",
-    "arm": "a treatment arm such as seed_2, which becomes a column; repeatable",
-    "omit": "long layout: leave out this column; repeatable",
+    "metadata": "a key of the metadata, which becomes a column",
+    "arm": "a treatment arm such as seed_2, which becomes a column",
+    "omit": "long layout: leave out this column",
     "timing": "wide layout: true adds how long the answers took",
     "numbers": "wide layout of .xlsx: true makes numbers of answers that are all numbers",
 }
 _ANSWERS = {
     **_RECORDS,
-    "column": "only the answers in this column of the wide layout; repeatable",
+    "column": "only the answers in this column of the wide layout",
     "top": "how many answers to list for each question (default: 20)",
 }
 
@@ -145,7 +144,13 @@ def _parser() -> argparse.ArgumentParser:
 
     def add(run: Callable[..., _Output], about: str, *names: str, **parameters: str) -> Any:
         name = run.__name__[1:]
-        command = commands.add_parser(name, help=about, description=about, parents=[everywhere])
+        command = commands.add_parser(
+            name,
+            help=about,
+            description=about,
+            epilog="An option can be given several times, for several values.",
+            parents=[everywhere],
+        )
         for argument in names:
             command.add_argument(argument, help=_ARGUMENTS[argument])
         for parameter, meaning in parameters.items():

@@ -17,8 +17,10 @@ class SurveyExportError(Exception):
     status: int | None = None
     code: str | None = None
     request_id: str | None = None
-    _retry_after: float | None = None  # the seconds of the response's Retry-After
-    _is_final = False  # whether another attempt would have the same result
+    _retry_after: float | None = None
+    """The seconds of the response's Retry-After."""
+    _is_final = False
+    """Whether another attempt would have the same result."""
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(message))

@@ -19,8 +19,8 @@ from ._line import Line
 from ._models import loads
 from ._parameters import Parameter, query
 
-# The service lets a count, a wide file or a digest wait up to two minutes for its database.
 TIMEOUT = httpx.Timeout(150, connect=15)
+"""The service lets a count, a wide file or a digest wait up to two minutes for its database."""
 WRONG_ADDRESS = (
     httpx.ConnectError,
     httpx.ConnectTimeout,

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-# https://www.stata.com/manuals/rlimits.pdf, in bytes: a str#, and a row, which has 8 for a strL.
 STR_LIMIT, ROW_LIMIT = 2045, 1_048_576
+"""https://www.stata.com/manuals/rlimits.pdf: a str#, and of a row, which has 8 for a strL."""
 
 
 @dataclass(frozen=True)

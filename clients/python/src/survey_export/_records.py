@@ -17,8 +17,10 @@ from typing import IO, TypeAlias
 from ._errors import TransferError
 
 BOM = "\ufeff".encode()
-LARGEST_RECORD = 1 << 25  # the service's have at most 16 MiB
-MOST_COMMAS = 1 << 16  # in a header: the service's have at most 5,000 names
+LARGEST_RECORD = 1 << 25
+"""The service's have at most 16 MiB."""
+MOST_COMMAS = 1 << 16
+"""In a header. The service's have at most 5,000 names."""
 RESPONSE_COLUMNS = [
     "parent_surveyid",
     "parent_shortcode",
@@ -38,12 +40,12 @@ RESPONSE_COLUMNS = [
 PRIMARY_KEY = ("surveyid", "timestamp", "userid", "question_ref")
 """The columns whose values tell a response from all others."""
 
-# Python's csv module reads a null, which is an empty cell, and an empty text, "", alike.
 _TEXT = rb'(?:"[^"]*(?:""[^"]*)*"|[^",\n]*)'
 _CELL = re.compile(b"(%b)[,\n]" % _TEXT)
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
-# An object is not parsed, since it can have numbers that Python does not parse.
+"""Python's csv module reads a null, which is an empty cell, and an empty text, `""`, alike."""
 _OBJECT = re.compile(rb'\{.*"token":"([\w-]+)"}\n')
+"""An object is not parsed, since it can have numbers that Python does not parse."""
 
 Key: TypeAlias = tuple[str, str, str, str]
 """A response's position: its timestamp without the Z, userid, question_ref and surveyid."""
