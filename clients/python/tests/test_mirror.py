@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -20,43 +19,6 @@ from mirrors import (
 )
 from service import EMPTY_SURVEY, Fault, Proxy, Study
 from survey_export import Client, MirrorChangingError, NoResponsesError, ServiceError, Survey
-
-
-def test_changes_while_it_runs(
-    study: Study,
-    survey: Survey,
-    proxy: Proxy,
-    tmp_path: Path,
-    randomness: random.Random,
-    rounds: int,
-) -> None:
-    """Also rows that change and change back between two requests."""
-    outcomes = []
-    marked = [False]
-
-    def change(path: str) -> None:
-        if marked[-1] and randomness.random() < 0.7:
-            study.unmark()
-            marked.append(False)
-        elif not marked[-1] and randomness.random() < 0.3:
-            study.mark()
-            marked.append(True)
-        elif randomness.random() < 0.2:
-            study.change()
-
-    for _ in range(rounds):
-        proxy.fault = change
-        try:
-            survey.mirror(tmp_path)
-            outcomes.append(True)
-            assert_responses_exact(tmp_path, study)  # digests do not cover the codebook
-        except MirrorChangingError:
-            outcomes.append(False)
-    assert any(outcomes)
-    proxy.faults()
-    study.change()
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
 
 
 def add_version(study: Study) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import random
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from mirrors import (
     DIGESTS,
     REPLACING,
     assert_exact,
+    assert_responses_exact,
     assert_true,
     assert_unchanged,
     die_before,
     files_of,
 )
 from service import KEY, URL, Fault, Proxy, Study
-from survey_export import Client, ServiceError, Survey, TransferError
+from survey_export import Client, MirrorChangingError, ServiceError, Survey, TransferError
 
 
 def test_failed_run_loses_nothing(
@@ -84,34 +86,49 @@ def test_random_rounds(
     rounds: int,
     kind: Any,
 ) -> None:
-    """Whatever is cut is requested again. A run that is killed anywhere is completed."""
+    """Whatever is cut is requested again.
+
+    A run that is killed anywhere, or during which responses change, and change back between two
+    requests, is completed by the next one.
+    """
     fork = multiprocessing.get_context("fork")
     interval: Any = "day" if kind == "filters" else kind
     filters = FILTERS if kind == "filters" else {}
     length = {"hour": 13, "day": 10, "month": 7}[interval]
-    before: dict[str, str] = {}
 
     def mirror_and_die(number: int, events: list[str]) -> None:
         die_before(number, events, str(tmp_path))
         Client(URL, KEY).survey(study.name).mirror(tmp_path, interval, **filters)
 
-    for number in range(rounds * 2 if kind == "day" else rounds // 2):
+    def kill() -> None:
+        last, events = randomness.choice([(100, ANY), (15, REPLACING)])
+        run = fork.Process(target=mirror_and_die, args=(randomness.randrange(1, last), events))
+        run.start()
+        run.join()
+        assert run.exitcode in (0, -signal.SIGKILL)
+
+    def change(_: str) -> None:
+        ways = [study.mark, study.unmark, study.unmark, study.change]
+        if randomness.random() < 0.5:
+            randomness.choice(ways)()
+
+    def mirror_while_it_changes() -> None:
+        proxy.fault = change
+        with suppress(MirrorChangingError):
+            survey.mirror(tmp_path, interval, **filters)
+            assert_responses_exact(tmp_path, study, **filters)  # no digest covers the codebook
+        study.add(["2026-03-05"], 40)  # so the codebook is downloaded again
+
+    def cut(_: str) -> Fault | None:
+        return Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.1 else None
+
+    for number in range(rounds * 3 if kind == "day" else rounds // 2):
         study.add(["2026-03-03", "2026-03-09"], 40)
         for _ in range(randomness.randrange(8)):
             study.change()
-        after = study.digests(interval=interval, **filters)
-        is_whole = number % 2 == 0
-        if not is_whole:
-            last, events = randomness.choice([(100, ANY), (15, REPLACING)])
-            run = fork.Process(target=mirror_and_die, args=(randomness.randrange(1, last), events))
-            run.start()
-            run.join()
-            assert run.exitcode in (0, -signal.SIGKILL)
-            if assert_true(tmp_path) == after:
-                before = after  # that run has reported the changes
-        proxy.fault = lambda path: (
-            Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.1 else None
-        )
+        [lambda: None, kill, mirror_while_it_changes][number % 3]()
+        before, after = assert_true(tmp_path), study.digests(interval=interval, **filters)
+        proxy.fault = cut
         changes = survey.mirror(tmp_path, interval, **filters)
         assert_exact(tmp_path, study, **filters)
         names = {f"{start[:length]}.csv.gz" for start in after}
@@ -120,6 +137,5 @@ def test_random_rounds(
         assert changes.removed == tuple(start for start in before if start not in after)
         changed = {start for start in after if before.get(start, after[start]) != after[start]}
         assert changed <= {*changes.changed}
-        assert {*changes.changed} == changed or not is_whole
+        assert {*changes.changed} == changed or number % 3
         assert_unchanged(survey, proxy, tmp_path, interval, **dict(reversed(filters.items())))
-        before = after

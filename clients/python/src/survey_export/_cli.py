@@ -142,12 +142,11 @@ def _parser() -> argparse.ArgumentParser:
         required=True, metavar="surveys | download | mirror | codebook | answers"
     )
 
-    def add(run: Callable[..., _Output], about: str, *names: str, **parameters: str) -> Any:
-        name = run.__name__[1:]
+    def add(run: Callable[..., _Output], *names: str, **parameters: str) -> Any:
         command = commands.add_parser(
-            name,
-            help=about,
-            description=about,
+            run.__name__[1:],
+            help=run.__doc__,
+            description=run.__doc__,
             epilog="An option can be given several times, for several values.",
             parents=[everywhere],
         )
@@ -158,16 +157,16 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         return command
 
-    add(_surveys, "list the surveys of your account")
+    add(_surveys)
     formats = _FILTERS | _FORMATS
-    add(_download, "download responses into a file", "survey", "file", **formats)
-    mirror = add(_mirror, "bring a copy of a survey up to date", "survey", "folder", **_FILTERS)
+    add(_download, "survey", "file", **formats)
+    mirror = add(_mirror, "survey", "folder", **_FILTERS)
     mirror.add_argument(
         "--interval", choices=["day", "hour", "month"], default="day", help="default: day"
     )
-    add(_codebook, "list the questions of a survey", "survey", **_FILTERS)
+    add(_codebook, "survey", **_FILTERS)
     counted = _FILTERS | _ANSWERS
-    add(_answers, "list how many records have each answer", "survey", **counted)
+    add(_answers, "survey", **counted)
     return parser
 
 
@@ -177,6 +176,7 @@ def _parameters(options: argparse.Namespace) -> dict[str, Parameter]:
 
 
 def _surveys(client: Client, _: argparse.Namespace) -> _Output:
+    """List the surveys of your account."""
     surveys = client.surveys()
     if not surveys:
         _tell("your account has no surveys")
@@ -185,6 +185,7 @@ def _surveys(client: Client, _: argparse.Namespace) -> _Output:
 
 
 def _download(client: Client, options: argparse.Namespace) -> _Output:
+    """Download responses into a file."""
     with TemporaryDirectory() if options.file == "-" else nullcontext() as folder:
         path = Path(folder, "responses.csv") if folder else Path(options.file)
         records = client.survey(options.survey).download(
@@ -203,6 +204,7 @@ def _download(client: Client, options: argparse.Namespace) -> _Output:
 
 
 def _mirror(client: Client, options: argparse.Namespace) -> _Output:
+    """Bring a copy of a survey up to date."""
     survey = client.survey(options.survey)
     changes = survey.mirror(options.folder, options.interval, **_parameters(options))
     _tell_if_empty([*Path(options.folder, "responses").glob("*")])
@@ -211,6 +213,7 @@ def _mirror(client: Client, options: argparse.Namespace) -> _Output:
 
 
 def _codebook(client: Client, options: argparse.Namespace) -> _Output:
+    """List the questions of a survey."""
     questions = client.survey(options.survey).codebook(**_parameters(options))
     _tell_if_empty(questions)
     lines = [_line(each.column, each.responses, each.question_text) for each in questions]
@@ -218,6 +221,7 @@ def _codebook(client: Client, options: argparse.Namespace) -> _Output:
 
 
 def _answers(client: Client, options: argparse.Namespace) -> _Output:
+    """List how many records have each answer."""
     rows = answer_rows(client._http, {"survey": options.survey, **_parameters(options)})
     _tell_if_empty(rows)
     texts = ["(others)" if row["value"] is None else row["value"] for row in rows]

@@ -19,7 +19,7 @@ from ._errors import TransferError
 BOM = "\ufeff".encode()
 LARGEST_RECORD = 1 << 25
 """The service's have at most 16 MiB."""
-MOST_COMMAS = 1 << 16
+MOST_COMMAS = 1 << 15
 """In a header. The service's have at most 5,000 names."""
 RESPONSE_COLUMNS = [
     "parent_surveyid",
