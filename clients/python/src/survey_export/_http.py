@@ -151,7 +151,8 @@ def _described(response: httpx.Response) -> Generator[None]:
         try:
             yield
         except httpx.TransportError as error:
-            raise TransferError(f"the transfer broke: {_reason(error)}") from None
+            path = response.url.path
+            raise TransferError(f"the transfer of {path} broke: {_reason(error)}") from None
     except SurveyExportError as error:
         error.status = response.status_code
         error.code = response.headers.get("X-Error-Code")
