@@ -43,7 +43,7 @@ def changes(folder: Path, url: str, survey: str) -> Generator[Iterator[Change]]:
 
         def read() -> Iterator[Change]:
             nonlocal is_read
-            for name in sorted({name for names in _files(versions).values() for name in names}):
+            for name in sorted({*itertools.chain(*_files(versions).values())}):
                 yield from _compare([version / name for version in versions])
             is_read = True
 
@@ -62,12 +62,12 @@ def _add_version(state: Path, responses: Path) -> list[Path]:
     """
     folder = state.parent
     folder.mkdir(exist_ok=True)
-    # A client that did not write that file had folders alone.
-    found = sorted(folder.glob("[0-9]*"), key=lambda version: int(version.name))
-    stored = _files(found) or {"0": []}
     try:
         if state.exists():
             stored = json.loads(state.read_bytes())
+        else:  # at first, or after an earlier client, which had folders alone
+            found = sorted(folder.glob("[0-9]*"), key=lambda version: int(version.name))
+            stored = _files(found) or {"0": []}
         versions = [folder / str(int(number)) for number in stored]
         if stored != _files(versions):
             raise ValueError("a file is missing")
