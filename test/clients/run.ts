@@ -128,7 +128,10 @@ function injectRequested(proxy: Awaited<ReturnType<typeof startFaultProxy>>): vo
     else if (name === 'moved')
       exchange.reply(302, '', { Location: 'https://x.example/api/v1/surveys?secret' });
     else if (name === 'flood') exchange.reply(Number(number), Buffer.alloc(2 ** 27, ' '));
-    else if (name === 'escape') exchange.reply(400, '{"error":{"message":"\\u001b[31m"}}');
+    else if (name === 'many') exchange.reply(200, `[${'[],'.repeat(1e7)}[]]`);
+    else if (name === 'other') exchange.reply(200, '[[1]]');
+    else if (name === 'utf16') exchange.reply(200, Buffer.from('[]', 'utf16le'));
+    else if (name === 'escape') exchange.reply(400, '{"error":{"message":"\\u001b[31m\\u202e"}}');
     else if (name === 'date')
       exchange.reply(503, '', {
         'Retry-After': new Date(Date.now() + 1000 * Number(number)).toUTCString(),

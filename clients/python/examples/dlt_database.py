@@ -5,14 +5,13 @@ run completes what is missing.
 """
 
 import csv
-import sys
 from pathlib import Path
 
 import dlt
 
 from survey_export import FORM_COLUMNS, PRIMARY_KEY, RESPONSE_COLUMNS, Client
 
-csv.field_size_limit(sys.maxsize)  # otherwise 131,072 characters, and metadata can have more
+csv.field_size_limit(2**31 - 1)  # otherwise 131,072 characters, and metadata can have more
 
 
 def as_text(columns):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import os
 import signal
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 from service import Proxy, Study
 from survey_export import Survey
+from survey_export._digests import digest_of, read_forms
 
 DIGESTS, CSV, CODEBOOK, FORM_DATA = [
     f"/responses/{name}" for name in ("digests", "csv", "questions", "form-data")
@@ -63,6 +65,39 @@ def assert_exact(folder: Path, study: Study, **filters: str) -> None:
         *(".lock", "codebook.csv", "datapackage.json", "form-data.csv", "manifest.json"),
         *(["responses"] if (folder / "responses").exists() else []),
     ]
+
+
+def assert_true(folder: Path) -> dict[str, str]:
+    """Every file in `responses/` is complete, and the manifest describes only what is there.
+
+    Returns the digests of the last run that was completed, also if it was killed before it could
+    return.
+    """
+    for path in (folder / "responses").glob("*.csv.gz"):
+        contents = gzip.decompress(path.read_bytes())
+        assert contents.startswith(b"parent_surveyid,")
+        assert contents.endswith(b"\n")
+    if not (folder / "manifest.json").exists():
+        return {}
+    stored = json.loads((folder / "manifest.json").read_bytes())
+    completed: dict[str, str] = stored["completed"]
+    files = stored["files"]
+    digests = {}
+    for name, record in files.items():
+        assert hash_of(folder / name) == record["sha256"]
+        if name.startswith("responses/") and "form-data.csv" in files:
+            with (folder / "form-data.csv").open("rb") as file:
+                digests[name] = digest_of(folder / name, read_forms(file)[1])
+            assert digests[name] == record["digest"]
+    package = folder / "datapackage.json"
+    for resource in json.loads(package.read_bytes())["resources"] if package.exists() else []:
+        paths = [resource["path"]] if "hash" in resource else resource["path"]
+        hashes = [hash_of(folder / path) for path in paths]
+        assert resource.get("hash") in (None, f"sha256:{hashes[0]}")
+    if stored["etag"]:
+        assert sorted(digests.values()) == sorted(completed.values())
+        assert {"form-data.csv", "codebook.csv"} <= files.keys()
+    return completed
 
 
 def assert_unchanged(

@@ -146,6 +146,8 @@ def test_refuses_folders_without_the_survey(client: Client, tmp_path: Path) -> N
     assert_refused("run mirror first")
     survey.mirror(folder, "month")
     assert_refused("is damaged: delete .*changes, and all responses are inserted again")
+    next((folder / ".changes").glob("*/*.csv.gz")).unlink()
+    assert_refused("versions.json is damaged")
     for damaged in ("", "[]", "{}", '["x"]'):
         (folder / ".changes" / "versions.json").write_text(damaged)
         assert_refused("versions.json is damaged: delete .*changes, and all")

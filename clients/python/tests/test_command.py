@@ -21,7 +21,7 @@ from survey_export._cli import main
 
 Run: TypeAlias = Callable[..., tuple[object, str, str]]
 COMMAND = str(Path(sys.executable).with_name("survey-export"))
-HOSTILE = "\x1b]0;title\x07\x9b31m\x7f"
+HOSTILE = "\x1b]0;title\x07\x9b31m\x7f\u202e\u2028"
 
 
 @pytest.fixture
@@ -128,6 +128,8 @@ def test_a_reader_that_ends_early_is_no_error() -> None:
     assert process.stdout and process.stderr
     process.stdout.close()
     assert (process.stderr.read(), process.wait()) == (b"", 0)
+    closed = subprocess.run(["sh", "-c", f"{COMMAND} surveys >&-"], stderr=subprocess.PIPE)
+    assert (closed.stderr, closed.returncode) == (b"", 0)
 
 
 def test_mirror(tmp_path: Path, run: Run) -> None:
@@ -138,12 +140,14 @@ def test_mirror(tmp_path: Path, run: Run) -> None:
     assert described == {"added": [], "changed": [], "removed": []}
 
 
-def test_codebook(run: Run) -> None:
+def test_codebook(create_survey: Create, run: Run) -> None:
     assert printed(run("codebook", DEMO_SURVEY)).startswith(
         "healthstart.consent\t400\tDo you want to take part?"
     )
     [entry] = json.loads(printed(run("codebook", DEMO_SURVEY, "--question-ref", "water", "--json")))
     assert entry["choices"][0] == {"value": "A", "label": "A tap at home"}
+    odd = create_survey([Answer("a\nb\tc", "1", "Is\n it?")])
+    assert printed(run("codebook", odd.name)) == "form.a b c\t1\tIs  it?\n"
 
 
 @pytest.mark.parametrize(
@@ -230,7 +234,7 @@ def test_no_control_character_of_others_reaches_a_terminal(
             shown += piece
     process.wait()
     assert "title" in shown.decode()
-    assert re.findall(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", shown.decode()) == []
+    assert re.findall(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e]", shown.decode()) == []
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
@@ -238,6 +242,7 @@ def test_prints_all_rows_in_any_encoding(create_survey: Create, encoding: str) -
     texts = ["plain", "日本", "🌊", "Água"]
     survey = create_survey([Answer("q", text, userid=text) for text in texts])
     env = {**os.environ, "PYTHONIOENCODING": encoding}
+    env |= {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
 
     def printed(*arguments: str) -> bytes:
         command = [COMMAND, arguments[0], survey.name, *arguments[1:]]
@@ -246,7 +251,10 @@ def test_prints_all_rows_in_any_encoding(create_survey: Create, encoding: str) -
     lines = printed("answers").decode(encoding).splitlines()
     expected = {text.encode(encoding, "replace").decode(encoding) for text in texts}
     assert {line.split("\t")[2] for line in lines} == expected
-    assert {row["value"] for row in json.loads(printed("answers", "--json"))} == {*texts}
+    for some in (texts, texts[2:]):
+        filters = [f"--userid={text}" for text in some]
+        rows = json.loads(printed("answers", "--json", *filters))
+        assert {row["value"] for row in rows} == {*some}
     assert printed("download", "-") == get("/responses/csv", survey=survey.name)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from service import Fault, Proxy, Study
+from service import LIMITED_KEY, URL, Fault, Proxy, Study
 from survey_export import (
     Client,
     NoResponsesError,
@@ -95,13 +95,18 @@ def test_responses_deleted_while_it_runs(
 def test_failed_download_keeps_the_earlier_file_and_its_own(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
 ) -> None:
-    """A download with another selection does not continue it."""
+    """A download with another selection, or with a limited key, does not continue it."""
+    # They follow the pseudonyms of the limited key: otherwise the count would be wrong.
+    study.update("userid = 'z' || userid")
     (tmp_path / "r.csv").write_bytes(b"earlier")
     interrupt(survey, proxy, tmp_path / "r.csv")
     assert (tmp_path / "r.csv").read_bytes() == b"earlier"
     survey.download(tmp_path / "r.csv", since="2026-03-05")
     assert_whole(tmp_path / "r.csv", study, since="2026-03-05")
-    assert len([*tmp_path.iterdir()]) == 2  # the file, and what the other selection can continue
+    Client(URL, LIMITED_KEY).survey(study.name).download(tmp_path / "r.csv")
+    study.key = LIMITED_KEY
+    assert_whole(tmp_path / "r.csv", study)
+    assert len([*tmp_path.iterdir()]) == 2  # the file, and what the first selection can continue
 
 
 def test_empty_selection(survey: Survey, study: Study, tmp_path: Path) -> None:
@@ -152,6 +157,9 @@ def test_rows(study: Study, survey: Survey, proxy: Proxy, randomness: random.Ran
     assert next(iter(survey.rows(since="2026-03-05"))) == next(
         r for r in expected if r["timestamp"] >= "2026-03-05"
     )
+    proxy.always(Fault(alter=lambda body: body.replace(b"{", b"{x", 1)))
+    with pytest.raises(TransferError, match="no JSON"):
+        next(survey.rows())
 
 
 def test_reads_all_members_of_a_gzip_body(

@@ -5,15 +5,17 @@ Of workbooks and files without a digest or a cursor, it knows only the number.
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 from zipfile import ZipFile
 
 import pytest
 
-from mirrors import CODEBOOK, CSV, FORM_DATA
+from mirrors import CODEBOOK, CSV, DIGESTS, FORM_DATA
 from service import Fault, Proxy, Study
 from survey_export import MirrorChangingError, Survey, TransferError
 
@@ -34,8 +36,10 @@ BODIES: dict[str, Callable[[bytes], bytes]] = {
     "a text": lambda body: b"PK is not enough\n",
     "an object": lambda body: b'{"a":"b"}\n',
     "nothing": lambda body: b"",
+    "half of its gzip": lambda body: gzip.compress(body)[:-9],
 }
 OF_ANY_FILE = ["none", "one missing", "a comma more", *BODIES]
+OF_JSON = ["a cut", "half of its bytes", "half of its gzip"]
 
 
 def lie_of(lie: str) -> Fault:
@@ -62,18 +66,32 @@ def lie_of(lie: str) -> Fault:
                 target.writestr(part, content)
         return altered.getvalue()
 
-    return Fault(alter=BODIES.get(lie, of_records))
+    if lie == "a cut":
+        return Fault(cut=20)
+    headers = {"Content-Encoding": "gzip"} if "gzip" in lie else {}
+    return Fault(alter=BODIES.get(lie, of_records), headers=headers)
 
 
 def mirror(survey: Survey, folder: Path) -> None:
     survey.mirror(folder, "month")
 
 
-def rows(survey: Survey, folder: Path) -> None:
-    (folder / "rows.csv").write_text(repr([*survey.rows()]))
+def result_of(call: Callable[[Survey], object]) -> Callable[[Survey, Path], object]:
+    """Return what saves the result of a call."""
+    return lambda survey, folder: (folder / "result.csv").write_text(repr(call(survey)))
 
 
-COMPLETE: dict[str, tuple[str, Callable[[Survey, Path], object]]] = {
+Complete: TypeAlias = dict[str, tuple[str, Callable[[Survey, Path], object]]]
+"""Paths, and calls that save what is complete."""
+
+JSON: Complete = {
+    "surveys": ("/surveys", result_of(lambda survey: survey.client.surveys())),
+    "key": ("/key", result_of(lambda survey: survey.client.key())),
+    "codebook": (CODEBOOK, result_of(Survey.codebook)),
+    "summary": ("/responses/summary", result_of(Survey.summary)),
+    "mirror's digests": (DIGESTS, mirror),
+}
+COMPLETE: Complete = {
     "csv": (CSV, lambda survey, folder: survey.download(folder / "r.csv")),
     "wide csv": (CSV, lambda survey, folder: survey.download(folder / "r.csv", layout="wide")),
     "workbook": ("/responses/xlsx", lambda survey, folder: survey.download(folder / "r.xlsx")),
@@ -81,10 +99,11 @@ COMPLETE: dict[str, tuple[str, Callable[[Survey, Path], object]]] = {
         "/responses/xlsx",
         lambda survey, folder: survey.download(folder / "r.xlsx", layout="wide"),
     ),
-    "rows": ("/responses/ndjson", rows),
+    "rows": ("/responses/ndjson", result_of(lambda survey: [*survey.rows()])),
     "mirror's responses": (CSV, mirror),
     "mirror's codebook": (CODEBOOK, mirror),
     "mirror's form data": (FORM_DATA, mirror),
+    **JSON,
 }
 
 
@@ -118,9 +137,8 @@ def test_what_is_complete_is_exact(
     path, complete = COMPLETE[what]
     complete(survey, tmp_path)
     expected = files_in(tmp_path)
-    for lie in (
-        [*RECORDS, *BODIES] if what in ("csv", "rows", "mirror's responses") else OF_ANY_FILE
-    ):
+    lies = [*RECORDS, *BODIES] if what in ("csv", "rows", "mirror's responses") else OF_ANY_FILE
+    for lie in OF_JSON if what in JSON else lies:
         for times in (1, 99):
             folder = tmp_path / f"{lie} {times}"
             folder.mkdir()

@@ -66,8 +66,8 @@ def full_disk(limit: int) -> Iterator[None]:
             r"data/\.new/responses/[\d-]+\.csv\.gz",
         ),
         (lambda survey: survey.frame(), 9000, r"\S+/responses\.csv"),
-        (lambda survey: survey.download("r.dta"), 160_000, r"r\.dta\.part"),
-        (lambda survey: survey.download("r.sav"), 160_000, r"r\.sav\.part"),
+        (lambda survey: survey.download("r.dta"), 160_000, r"r\.dta\.\w+\.part/r\.dta"),
+        (lambda survey: survey.download("r.sav"), 160_000, r"r\.sav\.\w+\.part/r\.sav"),
     ],
 )
 def test_full_disk_is_an_error_with_its_path(

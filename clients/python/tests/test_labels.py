@@ -14,6 +14,7 @@ import pytest
 from answers import Answer, Create, add_answers
 from service import Proxy, Study
 from survey_export import Survey, SurveyExportError
+from survey_export._files import put
 
 YES_NO = "Do you?\n- A. Yes\n- B. No"
 NO_YES = "Do you?\n- A. No\n- B. Yes"
@@ -69,13 +70,28 @@ def test_a_question_whose_answers_are_all_letters_becomes_numbers(
     }
 
 
+def test_two_saves_at_the_same_time(
+    create_survey: Create, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    survey = create_survey([Answer("q", "A")])
+
+    def save_again(new: Path, path: Path) -> None:
+        monkeypatch.undo()
+        survey.download(path)
+        put(new, path)
+
+    monkeypatch.setattr("survey_export._labels.put", save_again)
+    save(survey, path)
+    assert [*path.parent.iterdir()] == [path]
+
+
 def test_no_labels_where_a_letter_stands_for_different_choices(
     create_survey: Create, path: Path
 ) -> None:
     survey = create_survey(
         [
-            Answer("turned", "a", YES_NO, "1"),
-            Answer("turned", "A", NO_YES, "2", version=2),
+            Answer("turned\x1b", "a", YES_NO, "1"),
+            Answer("turned\x1b", "A", NO_YES, "2", version=2),
             # The versions differ, but not in a letter that somebody chose.
             Answer("reworded", "A", "Do you?\nA. Yes\nB. Never", "1"),
             Answer("reworded", "B", YES_NO, "2", version=2),
@@ -83,7 +99,7 @@ def test_no_labels_where_a_letter_stands_for_different_choices(
             Answer("both", "B", NO_YES, "2", "other"),
         ],
     )
-    with pytest.warns(UserWarning, match=r"^form\.turned has no value labels") as caught:
+    with pytest.warns(UserWarning, match=r"^form\.turned\ufffd has no value labels") as caught:
         table, metadata = save(survey, path)
     assert len([warning for warning in caught if warning.category is UserWarning]) == 1
     turned, reworded = table.columns[8:10]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -20,84 +19,6 @@ from mirrors import (
 )
 from service import EMPTY_SURVEY, Fault, Proxy, Study
 from survey_export import Client, MirrorChangingError, NoResponsesError, ServiceError, Survey
-
-FILTERS = {
-    "since": "2026-03-03T10:00:00Z",
-    "until": "2026-03-09T12:00:00.5+02:00",
-    "question_ref": "water",
-}
-
-
-@pytest.mark.parametrize("kind", ["day", "hour", "month", "filters"])
-def test_random_rounds(
-    study: Study,
-    survey: Survey,
-    proxy: Proxy,
-    tmp_path: Path,
-    randomness: random.Random,
-    rounds: int,
-    kind: Any,
-) -> None:
-    """Whatever is cut is requested again."""
-    interval: Any = "day" if kind == "filters" else kind
-    filters = FILTERS if kind == "filters" else {}
-    length = {"hour": 13, "day": 10, "month": 7}[interval]
-    before: dict[str, str] = {}
-    for _ in range(rounds if kind == "day" else rounds // 3):
-        proxy.fault = lambda path: (
-            Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.1 else None
-        )
-        changes = survey.mirror(tmp_path, interval, **filters)
-        after = study.digests(interval=interval, **filters)
-        assert_exact(tmp_path, study, **filters)
-        assert {path.name for path in (tmp_path / "responses").iterdir()} == {
-            f"{s[:length]}.csv.gz" for s in after
-        }
-        assert changes.added == tuple(start for start in after if start not in before)
-        assert changes.changed == tuple(s for s in after if s in before and before[s] != after[s])
-        assert changes.removed == tuple(start for start in before if start not in after)
-        assert_unchanged(survey, proxy, tmp_path, interval, **dict(reversed(filters.items())))
-        before = after
-        study.add(["2026-03-03", "2026-03-09"], 40)
-        for _ in range(randomness.randrange(1, 5)):
-            study.change()
-
-
-def test_changes_while_it_runs(
-    study: Study,
-    survey: Survey,
-    proxy: Proxy,
-    tmp_path: Path,
-    randomness: random.Random,
-    rounds: int,
-) -> None:
-    """Also rows that change and change back between two requests."""
-    outcomes = []
-    marked = [False]
-
-    def change(path: str) -> None:
-        if marked[-1] and randomness.random() < 0.7:
-            study.unmark()
-            marked.append(False)
-        elif not marked[-1] and randomness.random() < 0.3:
-            study.mark()
-            marked.append(True)
-        elif randomness.random() < 0.2:
-            study.change()
-
-    for _ in range(rounds):
-        proxy.fault = change
-        try:
-            survey.mirror(tmp_path)
-            outcomes.append(True)
-            assert_responses_exact(tmp_path, study)  # digests do not cover the codebook
-        except MirrorChangingError:
-            outcomes.append(False)
-    assert any(outcomes)
-    proxy.faults()
-    study.change()
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
 
 
 def add_version(study: Study) -> None:

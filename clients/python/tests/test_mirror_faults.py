@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import multiprocessing
 import random
 import signal
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,14 +17,14 @@ from mirrors import (
     DIGESTS,
     REPLACING,
     assert_exact,
+    assert_responses_exact,
+    assert_true,
     assert_unchanged,
     die_before,
     files_of,
-    hash_of,
 )
 from service import KEY, URL, Fault, Proxy, Study
-from survey_export import Client, ServiceError, Survey, TransferError
-from survey_export._digests import digest_of, read_forms
+from survey_export import Client, MirrorChangingError, ServiceError, Survey, TransferError
 
 
 def test_failed_run_loses_nothing(
@@ -69,74 +69,73 @@ def test_broken_transfer_after_a_form_was_renamed(
     )  # what was verified stays
 
 
-def mirror_and_die(name: str, folder: Path, events: list[str], number: int) -> None:
-    survey = Client(URL, KEY).survey(name)
-    die_before(number, events, str(folder))
-    survey.mirror(folder)
+FILTERS = {
+    "since": "2026-03-03T10:00:00Z",
+    "until": "2026-03-09T12:00:00.5+02:00",
+    "question_ref": "water",
+}
 
 
-def test_killed_at_any_operation_on_a_file(
+@pytest.mark.parametrize("kind", ["day", "hour", "month", "filters"])
+def test_random_rounds(
     study: Study,
     survey: Survey,
     proxy: Proxy,
     tmp_path: Path,
     randomness: random.Random,
     rounds: int,
+    kind: Any,
 ) -> None:
+    """Whatever is cut is requested again.
+
+    A run that is killed anywhere, or during which responses change, and change back between two
+    requests, is completed by the next one.
+    """
     fork = multiprocessing.get_context("fork")
-    before: dict[str, str] = {}
-    for _ in range(rounds):
-        for _ in range(8):
-            study.change()
+    interval: Any = "day" if kind == "filters" else kind
+    filters = FILTERS if kind == "filters" else {}
+    length = {"hour": 13, "day": 10, "month": 7}[interval]
+
+    def mirror_and_die(number: int, events: list[str]) -> None:
+        die_before(number, events, str(tmp_path))
+        Client(URL, KEY).survey(study.name).mirror(tmp_path, interval, **filters)
+
+    def kill() -> None:
         last, events = randomness.choice([(100, ANY), (15, REPLACING)])
-        run = fork.Process(
-            target=mirror_and_die,
-            args=(study.name, tmp_path, events, randomness.randrange(1, last)),
-        )
+        run = fork.Process(target=mirror_and_die, args=(randomness.randrange(1, last), events))
         run.start()
         run.join()
         assert run.exitcode in (0, -signal.SIGKILL)
-        after = study.digests()
-        was_complete = assert_true(tmp_path) == after
-        changes = survey.mirror(tmp_path)
-        assert_exact(tmp_path, study)
-        assert_unchanged(survey, proxy, tmp_path)
-        if not was_complete:  # no run has reported these changes, so this one reports all
-            assert {
-                start for start in after if before.get(start, after[start]) != after[start]
-            } <= {*changes.changed}
-            assert {*changes.added} == after.keys() - before.keys()
-            assert {*changes.removed} == before.keys() - after.keys()
-        before = after
 
+    def change(_: str) -> None:
+        ways = [study.mark, study.unmark, study.unmark, study.change]
+        if randomness.random() < 0.5:
+            randomness.choice(ways)()
 
-def assert_true(folder: Path) -> dict[str, str]:
-    """Every file in `responses/` is complete, and the manifest describes only what is there.
+    def mirror_while_it_changes() -> None:
+        proxy.fault = change
+        with suppress(MirrorChangingError):
+            survey.mirror(tmp_path, interval, **filters)
+            assert_responses_exact(tmp_path, study, **filters)  # no digest covers the codebook
+        study.add(["2026-03-05"], 40)  # so the codebook is downloaded again
 
-    Returns the digests of the last run that was completed, also if it was killed before it could
-    return.
-    """
-    for path in (folder / "responses").glob("*.csv.gz"):
-        contents = gzip.decompress(path.read_bytes())
-        assert contents.startswith(b"parent_surveyid,")
-        assert contents.endswith(b"\n")
-    if not (folder / "manifest.json").exists():
-        return {}
-    stored = json.loads((folder / "manifest.json").read_bytes())
-    completed: dict[str, str] = stored["completed"]
-    files = stored["files"]
-    digests = {}
-    for name, record in files.items():
-        assert hash_of(folder / name) == record["sha256"]
-        if name.startswith("responses/") and "form-data.csv" in files:
-            digests[name] = digest_of(folder / name, read_forms(folder / "form-data.csv")[1])
-            assert digests[name] == record["digest"]
-    package = folder / "datapackage.json"
-    for resource in json.loads(package.read_bytes())["resources"] if package.exists() else []:
-        paths = [resource["path"]] if "hash" in resource else resource["path"]
-        hashes = [hash_of(folder / path) for path in paths]
-        assert resource.get("hash") in (None, f"sha256:{hashes[0]}")
-    if stored["etag"]:
-        assert sorted(digests.values()) == sorted(completed.values())
-        assert {"form-data.csv", "codebook.csv"} <= files.keys()
-    return completed
+    def cut(_: str) -> Fault | None:
+        return Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.1 else None
+
+    for number in range(rounds * 3 if kind == "day" else rounds // 2):
+        study.add(["2026-03-03", "2026-03-09"], 40)
+        for _ in range(randomness.randrange(8)):
+            study.change()
+        [lambda: None, kill, mirror_while_it_changes][number % 3]()
+        before, after = assert_true(tmp_path), study.digests(interval=interval, **filters)
+        proxy.fault = cut
+        changes = survey.mirror(tmp_path, interval, **filters)
+        assert_exact(tmp_path, study, **filters)
+        names = {f"{start[:length]}.csv.gz" for start in after}
+        assert {path.name for path in (tmp_path / "responses").iterdir()} == names
+        assert changes.added == tuple(start for start in after if start not in before)
+        assert changes.removed == tuple(start for start in before if start not in after)
+        changed = {start for start in after if before.get(start, after[start]) != after[start]}
+        assert changed <= {*changes.changed}
+        assert {*changes.changed} == changed or number % 3
+        assert_unchanged(survey, proxy, tmp_path, interval, **dict(reversed(filters.items())))

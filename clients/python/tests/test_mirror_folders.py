@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mirrors import DIGESTS, assert_exact, assert_unchanged, files_of
-from service import DEMO_SURVEY, KEY, OTHER_KEY, URL, Proxy, Study
+from service import DEMO_SURVEY, KEY, LIMITED_KEY, OTHER_KEY, URL, Proxy, Study
 from survey_export import Client, MirrorError, ServiceError, Survey, SurveyExportError
 
 
@@ -29,17 +29,31 @@ def test_another_selection_is_refused(client: Client, tmp_path: Path) -> None:
         (client.survey("another"), {}, MirrorError, "survey"),
         (Client("https://x.example", KEY).survey(DEMO_SURVEY), {}, MirrorError, "url"),
         (Client(URL, KEY[:-1] + "x").survey(DEMO_SURVEY), {}, ServiceError, r"Invalid Token\."),
-        (
-            Client(URL, OTHER_KEY).survey(DEMO_SURVEY),
-            {},
-            MirrorError,
-            "account",
-        ),  # which has such a survey too
+        # Both keys see such a survey too.
+        (Client(URL, OTHER_KEY).survey(DEMO_SURVEY), {}, MirrorError, "account"),
+        (Client(URL, LIMITED_KEY).survey(DEMO_SURVEY), {}, MirrorError, r"limits None, not \{"),
     ]
     for other, parameters, kind, message in refusals:
         with pytest.raises(kind, match=message):
             other.mirror(tmp_path, **parameters)
     assert files_of(tmp_path) == before
+
+
+def test_a_limited_key_has_an_exact_mirror(study: Study, proxy: Proxy, tmp_path: Path) -> None:
+    study.key = LIMITED_KEY
+    with Client(URL, LIMITED_KEY) as client:
+        limits = client.key().limits
+        assert limits
+        assert limits == {
+            **{"v": 1, "metadata": ["note"], "pageid": False},
+            "pseudonyms": limits["pseudonyms"],
+        }
+        limited = client.survey(study.name)
+        for _ in range(2):
+            limited.mirror(tmp_path)
+            assert_exact(tmp_path, study)
+            assert_unchanged(limited, proxy, tmp_path)
+            study.change()
 
 
 @pytest.mark.parametrize("call", ["mirror", "download"])

@@ -6,7 +6,6 @@ sessions <- new.env(parent = emptyenv())
 # The bytes of the largest JSON, error or record that is read. The service's have at most 16 MiB.
 LARGEST_JSON <- 2^25
 
-# See ?survey_client.
 survey_client <- function(url = NULL, key = NULL) {
   url <- setting("URL", url, "SURVEY_EXPORT_URL")
   key <- setting("key", key, "SURVEY_EXPORT_KEY")
@@ -51,8 +50,13 @@ fail <- function(..., response = NULL, retry_after = Inf) {
   stop(structure(error, class = c("survey_export_error", "error", "condition")))
 }
 
-# A text without the control characters of others, which a terminal would obey.
-printable <- function(text) gsub("[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x9f]", "\ufffd", text, perl = TRUE)
+# A text without what a terminal would obey: control characters, line separators, and marks of the
+# writing direction.
+printable <- function(text) {
+  marks <- "\\x{61c}\\x{200e}\\x{200f}\\x{2028}-\\x{202e}\\x{2066}-\\x{2069}"
+  control <- sprintf("(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x9f%s]", marks)
+  gsub(control, "\ufffd", enc2utf8(text), perl = TRUE)
+}
 
 # Raises the error of a transfer that broke, or is not what the service sends. It is tried again.
 broken <- function(...) fail(..., retry_after = NA)
@@ -83,21 +87,29 @@ wait <- function(error, failures) {
   Sys.sleep(max(0, seconds))
 }
 
-# What a function makes of a response's file. Both are tried again if the transfer breaks.
+# What a function makes of a response's file. Both are tried again if the transfer breaks. Without a
+# file, the response becomes memory.
 request <- function(
-  client, path, parameters, read, file = tempfile("response"), progress = FALSE, limit = Inf
+  client, path, parameters, read, file = tempfile("response"), progress = FALSE
 ) {
+  limit <- if (missing(file)) LARGEST_JSON else Inf
   on.exit(if (missing(file)) unlink(file))
   for (failures in 1:7) {
     error <- tryCatch(
       {
         response <- fetch(client, path, parameters, file, progress, limit)
-        return(read(file, response))
+        return(tryCatch(read(file, response), error = as_ours))
       },
       survey_export_error = identity
     )
     wait(error, failures)
   }
+}
+
+# Raises an error as one of this package's.
+as_ours <- function(error) {
+  if (inherits(error, "survey_export_error")) stop(error)
+  fail("The service returned something else than surveyexport expects: ", conditionMessage(error))
 }
 
 # Saves the body of a response in a file, and returns the response. Nothing is tried again.
@@ -134,47 +146,42 @@ fetch <- function(client, path, parameters, file, progress = FALSE, limit = Inf)
 }
 
 new_request <- function(client, session, path, parameters) {
-  request <- httr2::request(paste0(client$url, "/api/v1", path))
-  request <- httr2::req_url_query(request, !!!single(parameters))
   authorization <- paste("Bearer", session$key)
-  request <- httr2::req_headers(
-    request, Authorization = authorization, Prefer = "handling=strict"
-  )
-  version <- getNamespaceVersion("surveyexport")
-  request <- httr2::req_user_agent(request, paste0("survey-export-r/", version))
-  request <- httr2::req_error(request, is_error = function(response) FALSE)
-  # httr2 0.2 would wait even after its only attempt.
-  request <- httr2::req_retry(
-    request, 1, is_transient = function(response) FALSE, backoff = function(failures) 0
-  )
-  httr2::req_options(
-    request,
-    connecttimeout = 15,
-    # The service lets a wide file wait up to two minutes for its database.
-    low_speed_limit = 1,
-    low_speed_time = 150,
-    followlocation = FALSE,
-    verbose = TRUE,
-    debugfunction = function(type, bytes) {
-      if (type != 1) return() # no header of the response
-      session$is_reached <- TRUE
-      text <- rawToChar(bytes)
-      if (startsWith(text, "HTTP/")) session$is_error <- !grepl("^HTTP/\\S+ 2", text)
-      if (grepl("^content-type: *text/html", text, TRUE)) session$is_error <- TRUE
-    }
-  )
+  httr2::request(paste0(client$url, "/api/v1", path)) |>
+    httr2::req_url_query(!!!single(parameters)) |>
+    httr2::req_headers(Authorization = authorization, Prefer = "handling=strict") |>
+    httr2::req_user_agent(paste0("survey-export-r/", getNamespaceVersion("surveyexport"))) |>
+    httr2::req_error(is_error = function(response) FALSE) |>
+    # httr2 0.2 would wait even after its only attempt.
+    httr2::req_retry(
+      1, is_transient = function(response) FALSE, backoff = function(failures) 0
+    ) |>
+    httr2::req_options(
+      connecttimeout = 15,
+      # The service lets a wide file wait up to two minutes for its database.
+      low_speed_limit = 1,
+      low_speed_time = 150,
+      followlocation = FALSE,
+      verbose = TRUE,
+      debugfunction = function(type, bytes) {
+        if (type != 1) return() # no header of the response
+        session$is_reached <- TRUE
+        text <- rawToChar(bytes)
+        if (startsWith(text, "HTTP/")) session$is_error <- !grepl("^HTTP/\\S+ 2", text)
+        if (grepl("^content-type: *text/html", text, TRUE)) session$is_error <- TRUE
+      }
+    )
 }
 
 # Raises the error that a response is, whether it comes from the service or from a proxy.
 fail_as <- function(response, file) {
-  body <- read_text(file)
-  unlink(file)
+  on.exit(unlink(file))
   status <- httr2::resp_status(response)
   moved <- if (status %/% 100 == 3) {
     paste(", moved to", sub("\\?.*", "", header(response, "Location")))
   }
   message <- tryCatch(
-    text_of(members(members(body)[["error"]])[["message"]]),
+    text_of(members(members(read_text(file))[["error"]])[["message"]]),
     error = function(error) {
       paste0("HTTP status ", status, moved, ", and no message of the service: check its URL")
     }

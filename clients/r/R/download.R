@@ -2,7 +2,6 @@
 # Each file in it is named for the byte of the whole at which it begins, and counts up to its last
 # whole record.
 
-# See ?survey_download.
 survey_download <- function(
   client = NULL, survey = NULL, path = NULL, ..., progress = interactive()
 ) {
@@ -37,7 +36,7 @@ survey_download <- function(
 # The folder of a download. One with another key, selection or format does not continue it.
 part_folder <- function(client, path, ending, parameters) {
   read <- function(file, response) members(read_text(file))
-  owner <- request(client, "/key", list(), read, limit = LARGEST_JSON)
+  owner <- request(client, "/key", list(), read)
   identity <- deparse(list(client$url, owner[names(owner) != "expires"], ending, parameters))
   bytes <- as.integer(charToRaw(paste(identity, collapse = "\n")))
   checksum <- Reduce(function(sum, byte) (sum * 65599 + byte) %% 2147483647, bytes, 0)
@@ -71,7 +70,7 @@ download_wide <- function(client, parameters, file, progress = FALSE) {
   expected <- NULL
   for (round in 1:5) {
     table <- request(client, "/responses/csv", parameters, read_csv, file, progress)
-    now <- request(client, "/responses/summary", selection, read, limit = LARGEST_JSON)
+    now <- request(client, "/responses/summary", selection, read)
     # While responses are stored, the number is between those of the last round and this one.
     expected <- c(expected[length(expected)], now)
     if (is_among(length(unique(table$userid)), expected)) return(table)
@@ -88,7 +87,7 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
   if (length(wrong) > 0) fail("omit cannot name ", wrong[[1]], ", by which a download resumes.")
   count <- function(after) {
     counted <- c(selection_of(parameters), count = "true", pageSize = "1", after = after)
-    request(client, "/responses", counted, count_of, limit = LARGEST_JSON)
+    request(client, "/responses", counted, count_of)
   }
 
   found <- found_in(folder)
@@ -118,7 +117,7 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
         found <- found_in(emptied(folder))
       }
       # A proxy shortened the file, or responses were deleted. The next request counts what is left.
-      wrong <- paste("the file has", found$records, "of", expected, "responses")
+      wrong <- sprintf("the file has %.0f of %.0f responses", found$records, expected)
       error <- tryCatch(broken(wrong), error = identity)
     }
     failures <- if (found$records > before) 1 else failures + 1
@@ -128,11 +127,11 @@ download_csv <- function(client, parameters, folder, progress = FALSE) {
 
 # The number of responses that a response says there are.
 count_of <- function(file, response) {
-  count <- as.numeric(header(response, "X-Total-Count"))
-  if (is.na(count)) {
+  count <- header(response, "X-Total-Count")
+  if (!grepl("^[0-9]+$", count)) {
     fail("The service returned a file without its number of responses.", response = response)
   }
-  count
+  as.numeric(count)
 }
 
 KEY <- c("timestamp", "userid", "question_ref", "surveyid")

@@ -9,7 +9,7 @@ read_blocks <- function(file, each, columns = 0) {
   end <- 0
   rest <- raw()
   repeat {
-    piece <- readBin(connection, "raw", 2^24)
+    piece <- readBin(connection, "raw", 2^22)
     if (length(piece) == 0) break
     bytes <- c(rest, piece)
     find <- function(character) grepRaw(character, bytes, fixed = TRUE, all = TRUE)
@@ -26,7 +26,8 @@ read_blocks <- function(file, each, columns = 0) {
     }
     end <- end + whole
     rest <- bytes[seq_along(bytes) > whole]
-    if (length(rest) > LARGEST_JSON) broken("the file has a record that is too large")
+    is_large <- length(rest) > LARGEST_JSON || whole == 0 && length(ends) > 2^20
+    if (is_large) broken("the file has a record that is too large")
   }
   end
 }
@@ -81,7 +82,12 @@ table_of <- function(objects, names) {
 }
 
 read_text <- function(file, ...) {
-  text <- rawToChar(readBin(file, "raw", file.size(file)))
+  bytes <- readBin(file, "raw", file.size(file))
+  # A value takes up to 100 times the memory of its text.
+  values <- lapply(c("[", "{", ","), grepRaw, bytes, fixed = TRUE, all = TRUE)
+  if (sum(lengths(values)) > 2^21) fail("The service returned more values than it ever has.")
+  if (any(bytes == 0)) fail("What was received is no JSON.")
+  text <- rawToChar(bytes)
   Encoding(text) <- "UTF-8"
   text
 }

@@ -45,7 +45,6 @@ PROGRAMS <- list(
   )
 )
 
-# See ?survey_labelled.
 survey_labelled <- function(
   client = NULL, survey = NULL, ..., program = c("spss", "stata"), progress = interactive()
 ) {
@@ -120,7 +119,7 @@ unique_names <- function(columns, program) {
     name <- sub("\\.+$", "", fitting(names[[position]], program$name_limit, program$unit))
     base <- program$same_name(name)
     while (program$same_name(name) %in% taken) {
-      numbers[base] <- max(1, numbers[base], na.rm = TRUE) + 1
+      numbers[base] <- max(1L, numbers[base], na.rm = TRUE) + 1L
       suffix <- paste0("_", numbers[base])
       limit <- program$name_limit - nchar(suffix)
       name <- paste0(fitting(names[[position]], limit, program$unit), suffix)

@@ -7,7 +7,7 @@ parameters_of <- function(survey, given, ...) {
   if (is.null(survey) || !all(nzchar(names(given)))) {
     fail('Parameters need a name and a value, such as since = "2026-03-01".')
   }
-  own <- c("after", "count", names(list(...)))
+  own <- c("after", "count", "format", "pageSize", names(list(...)))
   wrong <- intersect(names(given), own)
   if (length(wrong) > 0) fail(wrong[[1]], " is not a parameter of this function.")
   given <- Filter(Negate(is.null), c(given, list(...)))

@@ -1,32 +1,28 @@
 # Tables. Every column is text but those of counts; a missing value is NA.
 
-# See ?survey_list.
 survey_list <- function(client = NULL) {
   names <- c(
     "id", "survey_name", "shortcode", "title", "formid", "created", "metadata",
     "translation_conf", "off_time", "timeouts"
   )
-  request(client, "/surveys", list(), limit = LARGEST_JSON, read = function(file, response) {
+  request(client, "/surveys", list(), read = function(file, response) {
     table_of(members(read_text(file)), names)
   })
 }
 
-# See ?survey_list.
 survey_codebook <- function(client = NULL, survey = NULL, ...) {
   parameters <- parameters_of(survey, list(...), format = "csv")
   counted(request(client, "/responses/questions", parameters, read_csv))
 }
 
-# See ?survey_list.
 survey_answers <- function(client = NULL, survey = NULL, ...) {
   parameters <- parameters_of(survey, list(...), format = "csv")
   counted(request(client, "/responses/answers", parameters, read_csv))
 }
 
-# See ?survey_list.
 survey_summary <- function(client = NULL, survey = NULL, ...) {
   parameters <- parameters_of(survey, list(...))
-  request(client, "/responses/summary", parameters, limit = LARGEST_JSON, read = function(...) {
+  request(client, "/responses/summary", parameters, read = function(...) {
     summary <- members(read_text(...))
     entries <- lapply(summary[c("days", "forms", "left_out_by")], members)
     left_out_by <- table_of(entries$left_out_by, c("rule", "name", "participants"))
@@ -46,7 +42,6 @@ survey_summary <- function(client = NULL, survey = NULL, ...) {
   })
 }
 
-# See ?survey_responses.
 survey_responses <- function(client = NULL, survey = NULL, ..., progress = interactive()) {
   folder <- tempfile("responses")
   dir.create(folder)
@@ -55,7 +50,6 @@ survey_responses <- function(client = NULL, survey = NULL, ..., progress = inter
   read_csv(download_csv(client, parameters, folder, progress))
 }
 
-# See ?survey_responses.
 survey_wide <- function(client = NULL, survey = NULL, ..., progress = interactive()) {
   file <- tempfile("responses")
   on.exit(unlink(file))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from ._errors import MirrorError, TransferError
-from ._files import open_locked, opened, put
+from ._files import open_locked, replace
 from ._manifest import Manifest
 from ._mirror import check_is_ours
 from ._models import Change
@@ -43,7 +43,7 @@ def changes(folder: Path, url: str, survey: str) -> Generator[Iterator[Change]]:
 
         def read() -> Iterator[Change]:
             nonlocal is_read
-            for name in sorted({path.name for version in versions for path in version.iterdir()}):
+            for name in sorted({*itertools.chain(*_files(versions).values())}):
                 yield from _compare([version / name for version in versions])
             is_read = True
 
@@ -57,39 +57,44 @@ def changes(folder: Path, url: str, survey: str) -> Generator[Iterator[Change]]:
 def _add_version(state: Path, responses: Path) -> list[Path]:
     """Return the folders of the versions: the confirmed one, later ones, and the present one.
 
-    The numbers of the versions are in a file, since a copy of the mirror can lack empty folders.
-    At first, nothing is confirmed: version 0 is empty.
+    A file has what each version contains, since a copy of the mirror can lack empty folders, or
+    files. At first, nothing is confirmed: version 0 is empty.
     """
     folder = state.parent
     folder.mkdir(exist_ok=True)
     try:
-        stored = json.loads(state.read_bytes()) if state.exists() else _numbers_of(folder) or [0]
-        versions = [folder / str(int(number)) for number in (*stored, stored[-1] + 1)]
+        if state.exists():
+            stored = json.loads(state.read_bytes())
+        else:  # at first, or after an earlier client, which had folders alone
+            found = sorted(folder.glob("[0-9]*"), key=lambda version: int(version.name))
+            stored = _files(found) or {"0": []}
+        versions = [folder / str(int(number)) for number in stored]
+        if stored != _files(versions):
+            raise ValueError("a file is missing")
+        present = folder / str(int(versions[-1].name) + 1)
     except (ValueError, LookupError, TypeError):
         raise _damage(state) from None
-    _remove_others(state, versions[:-1])
-    for version in versions:
-        version.mkdir(exist_ok=True)
 
+    _remove_others(state, versions)
+    present.mkdir()
     for path in responses.glob("*.csv.gz"):
         try:
-            os.link(path, versions[-1] / path.name)
+            os.link(path, present / path.name)
         except OSError:  # a file system without hard links
-            shutil.copyfile(path, versions[-1] / path.name)
-    _save(state, versions)
-    return versions
+            shutil.copyfile(path, present / path.name)
+    _save(state, [*versions, present])
+    return [*versions, present]
 
 
-def _numbers_of(folder: Path) -> list[int]:
-    """Return the versions of a mirror whose client did not write their numbers to a file."""
-    return sorted(int(version.name) for version in folder.glob("[0-9]*"))
+def _files(versions: list[Path]) -> dict[str, list[str]]:
+    """Return the names of the files of each version."""
+    return {
+        version.name: sorted(path.name for path in version.glob("*.csv.gz")) for version in versions
+    }
 
 
 def _save(state: Path, versions: list[Path]) -> None:
-    new = state.with_name("new")
-    with opened(new, "wb") as file:
-        file.write(json.dumps([int(version.name) for version in versions]).encode())
-    put(new, state)
+    replace(state, state.with_name("new"), json.dumps(_files(versions)).encode())
 
 
 def _remove_others(state: Path, versions: list[Path]) -> None:

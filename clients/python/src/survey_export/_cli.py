@@ -36,30 +36,29 @@ _ARGUMENTS = {
 _FILTERS = {
     "since": "responses at this time or later, such as 2026-03-01",
     "until": "responses before this time",
-    "question_ref": "answers to this question; repeatable",
-    "shortcode": "responses to this form; repeatable",
-    "userid": "responses of this participant; repeatable",
+    "question_ref": "answers to this question",
+    "shortcode": "responses to this form",
+    "userid": "responses of this participant",
 }
 _RECORDS = {
     "value": "wide layout: response, translated, translated_label or label",
     "repeats": "wide layout: last, first or drop",
     "columns": "wide layout: form_question or question",
-    "require_metadata": "wide layout: leave out participants without this key; repeatable",
-    "require_question": "wide layout: leave out participants without an answer to this question; "
-    "repeatable",
+    "require_metadata": "wide layout: leave out participants without this key",
+    "require_question": "wide layout: leave out participants without an answer to this question",
 }
 _FORMATS = {
     "layout": "long or wide (.csv, .xlsx); files for Stata (.dta) and SPSS (.sav) are wide",
     **_RECORDS,
-    "metadata": "a key of the metadata, which becomes a column; repeatable",
-    "arm": "a treatment arm such as seed_2, which becomes a column; repeatable",
-    "omit": "long layout: leave out this column; repeatable",
+    "metadata": "a key of the metadata, which becomes a column",
+    "arm": "a treatment arm such as seed_2, which becomes a column",
+    "omit": "long layout: leave out this column",
     "timing": "wide layout: true adds how long the answers took",
     "numbers": "wide layout of .xlsx: true makes numbers of answers that are all numbers",
 }
 _ANSWERS = {
     **_RECORDS,
-    "column": "only the answers in this column of the wide layout; repeatable",
+    "column": "only the answers in this column of the wide layout",
     "top": "how many answers to list for each question (default: 20)",
 }
 
@@ -74,6 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     It is 0, or 1 after one sentence on stderr, or 2 after one if an argument is wrong.
     """
+    if sys.stdout is None:  # as with >&-
+        sys.stdout = io.TextIOWrapper(io.BytesIO())
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # what its encoding does not have
     options = _parser().parse_args(arguments, argparse.Namespace(url=None, json=False, file=None))
@@ -141,9 +142,14 @@ def _parser() -> argparse.ArgumentParser:
         required=True, metavar="surveys | download | mirror | codebook | answers"
     )
 
-    def add(run: Callable[..., _Output], about: str, *names: str, **parameters: str) -> Any:
-        name = run.__name__[1:]
-        command = commands.add_parser(name, help=about, description=about, parents=[everywhere])
+    def add(run: Callable[..., _Output], *names: str, **parameters: str) -> Any:
+        command = commands.add_parser(
+            run.__name__[1:],
+            help=run.__doc__,
+            description=run.__doc__,
+            epilog="An option can be given several times, for several values.",
+            parents=[everywhere],
+        )
         for argument in names:
             command.add_argument(argument, help=_ARGUMENTS[argument])
         for parameter, meaning in parameters.items():
@@ -151,16 +157,16 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         return command
 
-    add(_surveys, "list the surveys of your account")
+    add(_surveys)
     formats = _FILTERS | _FORMATS
-    add(_download, "download responses into a file", "survey", "file", **formats)
-    mirror = add(_mirror, "bring a copy of a survey up to date", "survey", "folder", **_FILTERS)
+    add(_download, "survey", "file", **formats)
+    mirror = add(_mirror, "survey", "folder", **_FILTERS)
     mirror.add_argument(
         "--interval", choices=["day", "hour", "month"], default="day", help="default: day"
     )
-    add(_codebook, "list the questions of a survey", "survey", **_FILTERS)
+    add(_codebook, "survey", **_FILTERS)
     counted = _FILTERS | _ANSWERS
-    add(_answers, "list how many records have each answer", "survey", **counted)
+    add(_answers, "survey", **counted)
     return parser
 
 
@@ -170,14 +176,16 @@ def _parameters(options: argparse.Namespace) -> dict[str, Parameter]:
 
 
 def _surveys(client: Client, _: argparse.Namespace) -> _Output:
+    """List the surveys of your account."""
     surveys = client.surveys()
     if not surveys:
         _tell("your account has no surveys")
-    rows = [[survey.name, *(form.shortcode for form in survey.forms)] for survey in surveys]
-    return [asdict(survey) for survey in surveys], ["\t".join(row) for row in rows]
+    lines = [_line(survey.name, *(form.shortcode for form in survey.forms)) for survey in surveys]
+    return [asdict(survey) for survey in surveys], lines
 
 
 def _download(client: Client, options: argparse.Namespace) -> _Output:
+    """Download responses into a file."""
     with TemporaryDirectory() if options.file == "-" else nullcontext() as folder:
         path = Path(folder, "responses.csv") if folder else Path(options.file)
         records = client.survey(options.survey).download(
@@ -196,6 +204,7 @@ def _download(client: Client, options: argparse.Namespace) -> _Output:
 
 
 def _mirror(client: Client, options: argparse.Namespace) -> _Output:
+    """Bring a copy of a survey up to date."""
     survey = client.survey(options.survey)
     changes = survey.mirror(options.folder, options.interval, **_parameters(options))
     _tell_if_empty([*Path(options.folder, "responses").glob("*")])
@@ -204,6 +213,7 @@ def _mirror(client: Client, options: argparse.Namespace) -> _Output:
 
 
 def _codebook(client: Client, options: argparse.Namespace) -> _Output:
+    """List the questions of a survey."""
     questions = client.survey(options.survey).codebook(**_parameters(options))
     _tell_if_empty(questions)
     lines = [_line(each.column, each.responses, each.question_text) for each in questions]
@@ -211,6 +221,7 @@ def _codebook(client: Client, options: argparse.Namespace) -> _Output:
 
 
 def _answers(client: Client, options: argparse.Namespace) -> _Output:
+    """List how many records have each answer."""
     rows = answer_rows(client._http, {"survey": options.survey, **_parameters(options)})
     _tell_if_empty(rows)
     texts = ["(others)" if row["value"] is None else row["value"] for row in rows]
@@ -218,5 +229,5 @@ def _answers(client: Client, options: argparse.Namespace) -> _Output:
     return rows, [_line(row["column"], row["records"], text) for row, text in counted]
 
 
-def _line(column: str, number: int, text: str) -> str:
-    return f"{column}\t{number}\t{' '.join(text.split())}"
+def _line(*cells: object) -> str:
+    return "\t".join(" ".join(str(cell).replace("\t", " ").splitlines()) for cell in cells)

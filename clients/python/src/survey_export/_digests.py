@@ -28,17 +28,15 @@ _SURVEYID = RESPONSE_COLUMNS.index("surveyid")
 _AD_ID = RESPONSE_COLUMNS.index("ad_id")
 
 
-def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
+def read_forms(file: IO[bytes]) -> tuple[str, dict[bytes | None, bytes | None]]:
     """Return the digest of the form data in a file, and its shortcodes by surveyid."""
-    with path.open("rb") as file:
-        versions = [*_records(file, FORM_COLUMNS)]
+    versions = [*_records(file, FORM_COLUMNS)]
     return _digest(versions), {version[0]: version[1] for version in versions}
 
 
-def count_in_codebook(path: Path) -> int:
+def count_in_codebook(file: IO[bytes]) -> int:
     """Return how many responses the questions of a codebook have together."""
-    with path.open("rb") as file:
-        return sum(int(question[5] or 0) for question in _records(file, CODEBOOK_COLUMNS))
+    return sum(int(question[5] or 0) for question in _records(file, CODEBOOK_COLUMNS))
 
 
 def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ._line import printable
+
 
 class SurveyExportError(Exception):
     """The base class of this package's exceptions.
@@ -12,21 +14,16 @@ class SurveyExportError(Exception):
         request_id: the response's X-Request-Id. Quote it when you report a problem.
     """
 
-    _retry_after: float | None = None  # the seconds of the response's Retry-After
-    _is_final = False  # whether another attempt would have the same result
+    status: int | None = None
+    code: str | None = None
+    request_id: str | None = None
+    _retry_after: float | None = None
+    """The seconds of the response's Retry-After."""
+    _is_final = False
+    """Whether another attempt would have the same result."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int | None = None,
-        code: str | None = None,
-        request_id: str | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.request_id = request_id
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 class ServiceError(SurveyExportError):

@@ -68,6 +68,13 @@ def check_folder(path: Path) -> None:
         raise SurveyExportError(f"there is no folder {path.parent}")
 
 
+def replace(path: Path, new: Path, content: bytes) -> None:
+    """Replace a file by another, which has this content."""
+    with opened(new, "wb") as file:
+        file.write(content)
+    put(new, path)
+
+
 def put(new: Path, path: Path) -> None:
     """Rename a file once its contents are on the disk: it is complete after a power failure too."""
     with opened(new, "rb+") as file:

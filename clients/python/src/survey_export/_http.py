@@ -19,8 +19,8 @@ from ._line import Line
 from ._models import loads
 from ._parameters import Parameter, query
 
-# The service lets a count, a wide file or a digest wait up to two minutes for its database.
 TIMEOUT = httpx.Timeout(150, connect=15)
+"""The service lets a count, a wide file or a digest wait up to two minutes for its database."""
 WRONG_ADDRESS = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -32,7 +32,6 @@ ATTEMPTS = 7
 LONGEST_WAIT = 600
 
 Response: TypeAlias = httpx.Response
-Failure = TypeVar("Failure", ServiceError, TransferError)
 Result = TypeVar("Result")
 
 
@@ -54,9 +53,10 @@ class Http:
         try:
             parts = httpx.URL(url)
             self._client = httpx.Client(headers=headers, timeout=TIMEOUT)
-        except (httpx.InvalidURL, ImportError) as error:  # a proxy can need another package
+        except (httpx.InvalidURL, ImportError, OSError) as error:
+            # A proxy can need another package, and SSL_CERT_FILE name a file that is not there.
             raise ValueError(
-                f"the URL of the service, or of a proxy, is not valid: {error}"
+                f"the URL of the service or of a proxy, or SSL_CERT_FILE, is not valid: {error}"
             ) from None
         is_address = parts.scheme in ("http", "https") and parts.host
         has_port = 0 < (parts.port or 443) < 2**16
@@ -80,25 +80,25 @@ class Http:
         parameters: Mapping[str, Parameter],
         headers: Mapping[str, str] | None = None,
     ) -> Generator[httpx.Response]:
-        """Yield a response with status 2xx, before its body is read. Nothing is tried again."""
-        url = f"{self.url}/api/v1{path}?{urlencode(query(parameters), quote_via=quote)}"
-        response: httpx.Response | None = None
+        """Yield a response with status 2xx, before its body is read. Nothing is tried again.
+
+        An error that is raised while it is read gets its status, code and request id.
+        """
+        # A command's arguments can have bytes that its locale does not know, as surrogates.
+        text = urlencode(query(parameters), errors="surrogateescape", quote_via=quote)
+        url = f"{self.url}/api/v1{path}?{text}"
         try:
             with self._client.stream("GET", url, headers=headers) as response:
                 self._is_reached = True
-                is_web_page = response.headers.get("Content-Type", "").startswith("text/html")
-                if not response.is_success or is_web_page:
-                    raise _service_error(response)
-                yield response
+                with _described(response):
+                    is_web_page = response.headers.get("Content-Type", "").startswith("text/html")
+                    if not response.is_success or is_web_page:
+                        raise _service_error(response)
+                    yield response
         except httpx.InvalidURL as error:
             raise ValueError(f"the parameters do not fit into a URL: {error}") from None
         except httpx.TransportError as error:
-            reason = str(error) or type(error).__name__
-            if response is not None:
-                broke = f"the transfer of {path} broke: {reason}"
-                raise _failure(TransferError, broke, response) from None
-
-            failure = TransferError(f"cannot reach {self.url}: {reason}")
+            failure = TransferError(f"cannot reach {self.url}: {_reason(error)}")
             # A wrong address stays wrong. One that was reached before may be reached again.
             failure._is_final = isinstance(error, WRONG_ADDRESS) and not self._is_reached
             raise failure from None
@@ -111,13 +111,14 @@ class Http:
         headers: Mapping[str, str] | None = None,
     ) -> Result:
         """Return what the function makes of a response. Both start again if the transfer breaks."""
-        retries = Retries(self)
+        failures = 0
         while True:
             try:
                 with self.open(path, parameters, headers) as response:
                     return function(response)
             except (ServiceError, TransferError) as error:
-                retries.wait(error)
+                failures += 1
+                self.wait(error, failures)
 
     def json(
         self, path: str, parameters: Mapping[str, Parameter], read: Callable[[Any], Result]
@@ -125,32 +126,42 @@ class Http:
         """Return what `read` makes of a response's JSON. See `parsed`."""
         return self.use(path, parameters, lambda response: parsed(response, read))
 
+    def wait(self, failure: ServiceError | TransferError, failures: int) -> None:
+        """Wait before another attempt, or raise the failure if it is the last, or would fail too.
 
-class Retries:
-    """Waits before a request is tried again, at most six times.
-
-    That takes 31 seconds together, unless the service requests other waits.
-    """
-
-    def __init__(self, http: Http) -> None:
-        self._line = http.line
-        self._failures = 0
-
-    def wait(self, failure: ServiceError | TransferError) -> None:
-        """Wait, or raise the failure if there is no further attempt, or it would fail too."""
-        self._failures += 1
+        The waits take 31 seconds together, unless the service requests others.
+        """
         seconds = failure._retry_after
         if seconds is None:
-            seconds = 2.0 ** (self._failures - 2) * random.uniform(0.8, 1.0)
-        if failure._is_final or self._failures == ATTEMPTS or seconds > LONGEST_WAIT:
+            seconds = 2.0 ** (failures - 2) * random.uniform(0.8, 1.0)
+        if failure._is_final or failures == ATTEMPTS or seconds > LONGEST_WAIT:
             raise failure
 
         reason = failure.status if isinstance(failure, ServiceError) else failure
-        self._line.show(f"trying again in {seconds:.0f} s ({reason})")
+        self.line.show(f"trying again in {seconds:.0f} s ({reason})")
         try:
             time.sleep(seconds)
         finally:
-            self._line.show("")
+            self.line.show("")
+
+
+@contextmanager
+def _described(response: httpx.Response) -> Generator[None]:
+    try:
+        try:
+            yield
+        except httpx.TransportError as error:
+            path = response.url.path
+            raise TransferError(f"the transfer of {path} broke: {_reason(error)}") from None
+    except SurveyExportError as error:
+        error.status = response.status_code
+        error.code = response.headers.get("X-Error-Code")
+        error.request_id = response.headers.get("X-Request-Id")
+        raise
+
+
+def _reason(error: httpx.TransportError) -> str:
+    return str(error) or type(error).__name__
 
 
 def pieces(response: httpx.Response) -> Iterator[bytes]:
@@ -164,8 +175,7 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
         yield from response.iter_raw()
         return
     if encoding not in ("gzip", "x-gzip"):
-        message = f"the transfer has an encoding that was not requested: {encoding}"
-        raise _failure(TransferError, message, response)
+        raise TransferError(f"the transfer has an encoding that was not requested: {encoding}")
 
     decompressor = zlib.decompressobj(wbits=31)
     damage = "it ends early"
@@ -179,7 +189,7 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
     except zlib.error as error:
         damage = str(error)
     if not decompressor.eof:
-        raise _failure(TransferError, f"the transfer broke: {damage}", response)
+        raise TransferError(f"the transfer broke: {damage}")
 
 
 def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
@@ -188,18 +198,13 @@ def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
     Raises TransferError if it is no JSON, or not all of it, and ServiceError if it is not what
     `read` expects.
     """
-    try:
-        body = loads(_body(response, LARGEST_JSON))
-    except (ValueError, RecursionError):
-        message = "the transfer broke: what was received is no JSON"
-        raise _failure(TransferError, message, response) from None
-
+    body = loads(_body(response, LARGEST_JSON))
     try:
         return read(body)
     except (LookupError, TypeError, ValueError, AttributeError):
         address = response.url.copy_with(query=None)
         message = f"{address} returned something else than survey-export expects"
-        raise _failure(ServiceError, message, response) from None
+        raise ServiceError(message) from None
 
 
 def _body(response: httpx.Response, limit: int) -> bytes:
@@ -208,15 +213,16 @@ def _body(response: httpx.Response, limit: int) -> bytes:
     for piece in pieces(response):
         body += piece
         if len(body) > limit:
-            message = f"the service returned more than {limit:,} bytes where it never has so many"
-            raise _failure(ServiceError, message, response)
+            raise ServiceError(
+                f"the service returned more than {limit:,} bytes where it never has so many"
+            )
     return bytes(body)
 
 
 def _service_error(response: httpx.Response) -> ServiceError:
     """Return the error that a response is, whether it comes from the service or from a proxy."""
     message = ""
-    with suppress(httpx.TransportError, SurveyExportError, ValueError, LookupError, TypeError):
+    with suppress(httpx.TransportError, SurveyExportError, LookupError, TypeError):
         message = loads(_body(response, LARGEST_ERROR))["error"]["message"]
 
     is_empty = response.headers.get("X-Error-Code") == "no_responses"
@@ -232,7 +238,7 @@ def _service_error(response: httpx.Response) -> ServiceError:
         message = f"HTTP status {status}: {address} has moved to {target}"
     default = f"HTTP status {status}, and no message of the service: check its URL"
 
-    failure = _failure(kind, str(message or default), response)
+    failure = kind(str(message or default))
     failure._retry_after = _seconds(response.headers.get("Retry-After", ""))
     failure._is_final = status not in (429, 502, 503, 504) and not 520 <= status < 530
     return failure
@@ -245,12 +251,3 @@ def _seconds(retry_after: str) -> float | None:
     with suppress(ValueError, OverflowError):
         return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
     return None
-
-
-def _failure(kind: type[Failure], message: str, response: httpx.Response) -> Failure:
-    return kind(
-        message,
-        status=response.status_code,
-        code=response.headers.get("X-Error-Code"),
-        request_id=response.headers.get("X-Request-Id"),
-    )

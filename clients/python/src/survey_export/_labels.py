@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ._errors import SurveyExportError
 from ._files import check_folder, opened, put
 from ._frame import codebook_of, require, table
 from ._http import Http
+from ._line import printable
 from ._models import Question
 from ._parameters import Parameter, query
 from ._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-# https://www.stata.com/manuals/rlimits.pdf, in bytes: a str#, and a row, which has 8 for a strL.
 STR_LIMIT, ROW_LIMIT = 2045, 1_048_576
+"""https://www.stata.com/manuals/rlimits.pdf: a str#, and of a row, which has 8 for a strL."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +102,12 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> in
 def replacing(path: Path) -> Iterator[Path]:
     """Yield the path of a file to write, which replaces that at `path` if nothing is raised."""
     check_folder(path)
-    part = path.with_name(f"{path.name}.part")
-    try:
+    # A folder of its own: another process may be writing the same file.
+    with TemporaryDirectory(".part", f"{path.name}.", path.parent) as folder:
+        part = Path(folder, path.name)
         with opened(part, "wb"):
             yield part
         put(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> list[Variable]:
@@ -146,9 +147,9 @@ def choices_of(
     choices = {choice.value: choice.label for choice in listed}
     for answer, label in set(zip(answers.dropna(), labels.dropna(), strict=True)):
         if choices.get(answer.upper(), label) != label:
+            name = printable(str(answers.name))
             warnings.warn(
-                f"{answers.name} has no value labels: a letter stands for different choices.",
-                stacklevel=5,
+                f"{name} has no value labels: a letter stands for different choices.", stacklevel=5
             )
             return {}
     return choices

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
-# All but tab and line feed, which lists have.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters but tab and line feed, line separators, and marks of the writing direction."""
 
 
 def printable(text: str) -> str:
-    """Replace the control characters of others' texts, which a terminal would obey."""
+    """Replace what a terminal would obey in the texts of others."""
     return _CONTROLS.sub("\ufffd", text)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ._digests import CODEBOOK_COLUMNS, FORM_COLUMNS
 from ._errors import MirrorError
-from ._files import opened, put
+from ._files import replace
 from ._models import from_json
 from ._records import PRIMARY_KEY, RESPONSE_COLUMNS
 
@@ -169,9 +169,7 @@ def _save(path: Path, contents: dict[str, Any] | None) -> None:
     elif not path.exists() or path.read_bytes() != text:
         new = path.parent / ".new" / path.name
         new.parent.mkdir(exist_ok=True)
-        with opened(new, "wb") as file:
-            file.write(text)
-        put(new, path)
+        replace(path, new, text)
 
 
 def _sha256(path: Path) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ._digests import VERSION, count_in_codebook, digest_of, read_forms
 from ._errors import (
@@ -200,7 +200,8 @@ class _Run:
         verified = {}
         stored = {name: record.digest for name, record in self._manifest.files.items()}
         if stored.get(_FORM_DATA) == digests.forms:
-            _, shortcodes = read_forms(self._folder / _FORM_DATA)
+            with (self._folder / _FORM_DATA).open("rb") as file:
+                _, shortcodes = read_forms(file)
         else:
             forms, shortcodes = self._fetch(
                 "/responses/form-data", {"survey": self._manifest.survey}, _FORM_DATA, read_forms
@@ -264,12 +265,11 @@ class _Run:
         path: str,
         parameters: Mapping[str, Parameter],
         name: str,
-        read: Callable[[Path], Result],
+        read: Callable[[IO[bytes]], Result],
     ) -> Result:
         """Download a file, again if `read` raises TransferError. Return what `read` does."""
-        new = self._new / name
-        with opened(new, "w+b") as file:
-            return fetch(self._http, path, parameters, file, lambda _: read(new))
+        with opened(self._new / name, "w+b") as file:
+            return fetch(self._http, path, parameters, file, read)
 
     def _install(self, files: Mapping[str, FileRecord], gone: Iterable[str]) -> None:
         """Move verified files into the folder, and delete others.

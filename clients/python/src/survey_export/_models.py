@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
+from ._errors import ServiceError, TransferError
+
 
 @dataclass(frozen=True)
 class Key:
@@ -152,11 +154,23 @@ class Change:
     row: dict[str, str | None]
 
 
+MOST_VALUES = 1 << 21
+"""How many commas and brackets are parsed: a value takes up to 100 times the memory of its text."""
+
+
 def loads(text: bytes) -> Any:
-    """Parse JSON. Python's `int` parses at most 4,300 digits."""
-    return json.loads(
-        text, parse_int=lambda digits: int(digits) if len(digits) < 4300 else Decimal(digits)
-    )
+    """Parse JSON. Python's `int` parses at most 4,300 digits.
+
+    Raises TransferError if it is no JSON, or not all of it.
+    """
+    if sum(map(text.count, (b"[", b"{", b","))) > MOST_VALUES:
+        raise ServiceError("the service returned more values than it ever has")
+    try:
+        return json.loads(
+            text, parse_int=lambda digits: int(digits) if len(digits) < 4300 else Decimal(digits)
+        )
+    except (ValueError, RecursionError):
+        raise TransferError("what was received is no JSON, or nested too deep") from None
 
 
 T = TypeVar("T")

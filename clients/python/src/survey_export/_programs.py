@@ -6,18 +6,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# Stata's manual, [U] 11.3, and the words of Mata, which pandas does not accept as names either.
 STATA_RESERVED = re.compile(
     r"aggregate|array|boolean|break|byte|case|catch|class|colvector|complex|const|continue|default"
     r"|delegate|delete|do|double|else|eltypedef|end|enum|explicit|export|external|float|for|friend"
     r"|function|global|goto|if|in|inline|int|local|long|NULL|pragma|protected|quad|rowvector|short"
     r"|str\d+|strL|typedef|typename|using|virtual|with"
 )
-# pandas accepts no letters from U+0080 to U+00BF, such as "ª".
+"""Stata's manual, [U] 11.3, and the words of Mata, which pandas does not accept as names either."""
 NOT_IN_STATA = re.compile(r"\W|[\x80-\xbf]")
-# SPSS's Command Syntax Reference, "Variable Names".
+"""pandas accepts no letters from U+0080 to U+00BF, such as "ª"."""
 SPSS_RESERVED = re.compile("ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH", re.IGNORECASE)
-NOT_IN_SPSS = re.compile(r"[^\w.$#@]")  # SPSS allows accents too, R's haven does not
+"""SPSS's Command Syntax Reference, "Variable Names"."""
+NOT_IN_SPSS = re.compile(r"[^\w.$#@]")
+"""SPSS allows accents too, R's haven does not."""
 
 
 def bytes_of(text: str) -> int:
@@ -52,9 +53,6 @@ class Program:
         return name if name[:1].isalpha() and not self.reserved.fullmatch(name) else f"v{name}"
 
 
-# https://www.stata.com/manuals/rlimits.pdf: 32 characters in a name, 80 in a variable label, 32,000
-# bytes in a value label (pandas: in all of a variable, with a byte after each), and 2,000,000,000
-# bytes in a strL.
 STATA = Program(
     "Stata",
     NOT_IN_STATA,
@@ -66,13 +64,18 @@ STATA = Program(
     lambda labels: 32_000 // labels - 1,
     2_000_000_000,
 )
+"""https://www.stata.com/manuals/rlimits.pdf: 32 characters in a name, 80 in a variable label,
+32,000 bytes in a value label (pandas: in all of a variable, with a byte after each), and
+2,000,000,000 bytes in a strL.
+"""
 
-# SPSS's Command Syntax Reference: 64 bytes in a name ("Variable Names"), 255 in a variable label
-# (256 in newer versions, "VARIABLE LABELS"), 120 in a value label ("VALUE LABELS"), and 32,767 in a
-# text ("String Variable Formats"). The case of a name does not count.
 SPSS = Program(
     "SPSS", NOT_IN_SPSS, SPSS_RESERVED, str.casefold, bytes_of, 64, 255, lambda labels: 120, 32_767
 )
+"""SPSS's Command Syntax Reference: 64 bytes in a name ("Variable Names"), 255 in a variable label
+(256 in newer versions, "VARIABLE LABELS"), 120 in a value label ("VALUE LABELS"), and 32,767 in a
+text ("String Variable Formats"). The case of a name does not count.
+"""
 
 
 def unique_names(columns: list[str], program: Program) -> list[str]:

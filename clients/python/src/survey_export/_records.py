@@ -17,7 +17,10 @@ from typing import IO, TypeAlias
 from ._errors import TransferError
 
 BOM = "\ufeff".encode()
-LARGEST_RECORD = 1 << 25  # the service's have at most 16 MiB
+LARGEST_RECORD = 1 << 25
+"""The service's have at most 16 MiB."""
+MOST_COMMAS = 1 << 15
+"""In a header. The service's have at most 5,000 names."""
 RESPONSE_COLUMNS = [
     "parent_surveyid",
     "parent_shortcode",
@@ -37,12 +40,12 @@ RESPONSE_COLUMNS = [
 PRIMARY_KEY = ("surveyid", "timestamp", "userid", "question_ref")
 """The columns whose values tell a response from all others."""
 
-# Python's csv module reads a null, which is an empty cell, and an empty text, "", alike.
 _TEXT = rb'(?:"[^"]*(?:""[^"]*)*"|[^",\n]*)'
 _CELL = re.compile(b"(%b)[,\n]" % _TEXT)
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
-# An object is not parsed, since it can have numbers that Python does not parse.
+"""Python's csv module reads a null, which is an empty cell, and an empty text, `""`, alike."""
 _OBJECT = re.compile(rb'\{.*"token":"([\w-]+)"}\n')
+"""An object is not parsed, since it can have numbers that Python does not parse."""
 
 Key: TypeAlias = tuple[str, str, str, str]
 """A response's position: its timestamp without the Z, userid, question_ref and surveyid."""
@@ -71,7 +74,7 @@ class Format:
                 end = match.end()
 
         if end < len(block):
-            raise TransferError("the file has a line that is no response", status=200)
+            raise TransferError("the file has a line that is no response")
         return found
 
 
@@ -129,9 +132,9 @@ def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
             yield rest[:end]
             rest = rest[end:]
         if len(rest) > LARGEST_RECORD:
-            raise TransferError("the file has a record that is too large", status=200)
+            raise TransferError("the file has a record that is too large")
     if rest:
-        raise TransferError("the file ends within a record", status=200)
+        raise TransferError("the file ends within a record")
 
 
 def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Iterator[bytes]:
@@ -143,14 +146,12 @@ def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Ite
     records = csv_records(blocks(iter(lambda: file.read(1 << 16), b""), CSV))
     header = names_in(next(records, b""))
     if header[: len(columns) if more else None] != columns:
-        raise TransferError("the file is empty, damaged or something else", status=200)
+        raise TransferError("the file is empty, damaged or something else")
 
     whole = re.compile(b"(?:%b,){%d}%b\n" % (_TEXT, len(header) - 1, _TEXT))
     for record in records:
         if not whole.fullmatch(record):
-            raise TransferError(
-                "the file has a record of another length than its header", status=200
-            )
+            raise TransferError("the file has a record of another length than its header")
         yield record
 
 
@@ -165,7 +166,12 @@ def cells(record: bytes) -> list[bytes]:
 
 
 def names_in(header: bytes) -> list[str]:
-    """Return the names of the columns, without the byte order mark that the file may begin with."""
+    """Return the names of the columns, without the byte order mark that the file may begin with.
+
+    Raises TransferError if there are more than the service has.
+    """
+    if header.count(b",") > MOST_COMMAS:
+        raise TransferError("the file has too many columns")
     names = [value(cell) or b"" for cell in cells(header.removeprefix(BOM))]
     return [name.decode(errors="replace") for name in names]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO
 
 from ._errors import ServiceError, TransferError
-from ._http import Http, Response, Result, Retries, pieces
+from ._http import Http, Response, Result, pieces
 from ._parameters import FILTERS, Parameter, texts
 from ._records import PRIMARY_KEY, Format, Key, blocks, csv_of, csv_records, cursor_of, names_in
 
@@ -18,6 +18,7 @@ ROUNDS = 5
 class CountError(TransferError):
     """A file is whole, but does not have as many responses as the service counts."""
 
+    status = 200
     _is_final = True
 
 
@@ -58,7 +59,7 @@ class Transfer:
         wrong in the end.
         """
         start, counts = self.done, []
-        retries = Retries(self._http)
+        failures = 0
         while True:
             before = self.done
             following = dict(**self._parameters, after=self._after)
@@ -69,17 +70,14 @@ class Transfer:
                         counts.append(self.expected)
                     yield from self.read(pieces(response))
 
-                if self.expected is None or self.done >= self.expected:
-                    break
-                # A proxy shortened the file, or responses have been deleted. The next request
-                # counts what is left.
-                raise TransferError(
-                    f"the file has {self.done} of {self.expected} responses", status=200
-                )
+                    if self.expected is None or self.done >= self.expected:
+                        break
+                    # A proxy shortened the file, or responses have been deleted. The next request
+                    # counts what is left.
+                    raise TransferError(f"the file has {self.done} of {self.expected} responses")
             except (ServiceError, TransferError) as error:
-                if self.done > before:
-                    retries = Retries(self._http)
-                retries.wait(error)
+                failures = 1 if self.done > before else failures + 1
+                self._http.wait(error, failures)
 
         is_in_one_piece = start == 0 and counts == [self.done]
         if counts and not is_in_one_piece:
@@ -92,9 +90,7 @@ class Transfer:
             for after in (self._after, self._start, self._after)
         ]
         if not whole - max(left, left_then) <= self.done <= whole - min(left, left_then):
-            raise CountError(
-                f"the file has {self.done} responses, and the service {whole - left}", status=200
-            )
+            raise CountError(f"the file has {self.done} responses, and the service {whole - left}")
 
     def read(self, file: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the blocks of a file that continues this one, and first the header, once.
@@ -108,9 +104,7 @@ class Transfer:
                 header_comes = False
                 header = next(csv_records([block]))
                 if not {*PRIMARY_KEY} <= {*names_in(header)}:
-                    raise TransferError(
-                        "the file does not begin with the names of its columns", status=200
-                    )
+                    raise TransferError("the file does not begin with the names of its columns")
                 self._kind = csv_of(names_in(header))
                 if not self._has_header:
                     self._has_header = True
@@ -122,7 +116,7 @@ class Transfer:
                 yield block
 
         if header_comes:
-            raise TransferError("the file is empty", status=200)
+            raise TransferError("the file is empty")
 
     def _continue(self, keys: list[Key]) -> None:
         """Note that these responses follow. Raises TransferError if they are not in order."""
@@ -130,7 +124,7 @@ class Transfer:
         for key in keys:
             # The database's collation decides the order of responses with the same time.
             if last and (last[0] > key[0] or last == key):
-                raise TransferError("the file has responses that are not in order", status=200)
+                raise TransferError("the file has responses that are not in order")
             last = key
         self._last = last
         self._after = cursor_of(keys[-1])
@@ -157,8 +151,7 @@ def count_of(response: Response) -> int:
     """Return the number of responses that a response to a request with `count` has."""
     count = response.headers.get("X-Total-Count", "")
     if not count.isdecimal():
-        message = "the service returned a file without its number of responses"
-        raise ServiceError(message, status=response.status_code)
+        raise ServiceError("the service returned a file without its number of responses")
     return int(count)
 
 
@@ -184,7 +177,7 @@ def fetch(
         try:
             result = check(file)
         except ValueError as error:
-            raise TransferError(f"the file is damaged: {error}", status=200) from None
+            raise TransferError(f"the file is damaged: {error}") from None
         file.seek(0, os.SEEK_END)
         return result
 

@@ -63,12 +63,28 @@ test_that("requests are tried again, but not without end", {
 
 test_that("no response fills the memory, and no text of others controls a terminal", {
   invisible(gc(reset = TRUE))
-  for (status in c("401", "200")) {
-    expect_s3_class(error_of(survey_list(faulty(paste0("flood-", status)))), "survey_export_error")
+  for (fault in c("flood-401", "flood-200", "many")) {
+    expect_s3_class(error_of(survey_list(faulty(fault))), "survey_export_error")
     expect_identical(requests(), 1)
   }
   expect_lt(sum(gc()[, 6]), 400)
-  expect_false(grepl("[\001-\037]", conditionMessage(error_of(survey_list(faulty("escape"))))))
+  expect_identical(conditionMessage(error_of(survey_list(faulty("escape")))), "\ufffd[31m\ufffd")
+})
+
+test_that("something else than the service's JSON is an error of this package", {
+  expect_failure(survey_list(faulty("other")), "something else than surveyexport expects")
+  expect_failure(survey_list(faulty("utf16")), "no JSON")
+  expect_identical(requests(), 1)
+  response <- httr2::response(headers = list("X-Total-Count" = "many"))
+  expect_failure(surveyexport:::count_of(NULL, response), "without its number")
+})
+
+test_that("the user's options change nothing", {
+  old <- options(scipen = -9, OutDec = ",", digits = 3)
+  on.exit(options(old))
+  stata <- surveyexport:::PROGRAMS$stata
+  expect_identical(surveyexport:::unique_names(c("a.b", "a_b"), stata), c("a_b_2", "a_b"))
+  expect_identical(survey_summary(demo(), DEMO)$responses, 3921)
 })
 
 test_that("the Retry-After can be a date, and is bounded", {

@@ -23,6 +23,8 @@ test_that("nothing, missing and other values are errors, never everybody or nobo
   expect_failure(survey_responses(client, NULL), "need a name and a value")
   expect_failure(survey_responses(client, DEMO, "2026-03-01"), "need a name and a value")
   expect_failure(survey_wide(client, DEMO, layout = "long"), "^layout ")
+  expect_failure(survey_answers(client, DEMO, format = "json"), "^format ")
+  expect_failure(survey_responses(client, DEMO, pageSize = 1), "^pageSize ")
   expect_failure(survey_wide(client, DEMO, until = 1, until = 2), "^until ")
   expect_failure(survey_responses(client, DEMO, omit = "userid"), "omit cannot name userid")
 })
