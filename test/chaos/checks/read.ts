@@ -67,7 +67,7 @@ const MAX_BUSY_MS = 60_000;
  * @throws Error that describes what is wrong
  */
 export async function read(context: Context, request: Request, reading: Reading): Promise<Read> {
-  const { key, isBasic, method = 'GET', gzip = false, tag, slowMs } = reading;
+  const { key, isBasic, method = 'GET', gzip = false, tag } = reading;
   const headers = {
     // In capitals, which the local runtime ignores, so that only the Worker compresses.
     'Accept-Encoding': gzip ? 'GZIP' : 'identity',
@@ -78,14 +78,13 @@ export async function read(context: Context, request: Request, reading: Reading)
   try {
     for (const deadline = Date.now() + MAX_BUSY_MS; ; await sleep(RETRY_MS)) {
       const states = request.account.watch();
-      const received = await send(address, { key, isBasic, method, headers, slowMs });
+      const received = await send(address, { key, isBasic, method, headers });
       const isRefused = isBusy(received) || isBesideRetries(received, reading);
       if (isRefused && Date.now() > deadline)
         throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);
       await checkResponse(context, request, reading, received);
       if (isRefused) continue;
-      const seen = states().map((data) => context.world.seenBy(key, data));
-      const outcome = outcomeOf(context, request, reading, received, seen);
+      const outcome = outcomeOf(context, request, reading, received, states());
       context.served.set(received.headers.get('X-Request-Id') ?? '', outcome === 'whole');
       return { ...received, outcome };
     }

@@ -6,14 +6,12 @@ import { PATHS } from './request.ts';
 const CURSOR = Buffer.from('2026-03-01T00:00:00Z,,').toString('base64url');
 /** Parameters with valid values, so that a request can be wrong in one only. */
 const VALID = [
-  ...[
-    'pageSize=2',
-    'count=true',
-    'since=2026-03-01',
-    'until=2027-01-01T00:00:00Z',
-    'userid=user',
-    `after=${CURSOR}`,
-  ],
+  'pageSize=2',
+  'count=true',
+  'since=2026-03-01',
+  'until=2027-01-01T00:00:00Z',
+  'userid=user',
+  `after=${CURSOR}`,
   'shortcode=f0',
   'question_ref=q0',
   'layout=wide',
@@ -66,7 +64,6 @@ const ODD_PATHS = [
   '/api/v1/%ff',
   '/%',
   '/%0d%0a',
-  '/healthz',
   '/openapi.json',
   '/docs',
   '/docs/..%2fx',
@@ -95,59 +92,29 @@ const HEADER_NAMES = [
   'Origin',
   'Prefer',
   'Range',
-  'Upgrade',
   'X-A',
   'X-Forwarded-For',
   'X-Request-Id',
 ];
 const HEADERS = [
-  ...[
-    'If-None-Match: *',
-    'If-None-Match: W/"',
-    `If-None-Match: ${'"a",'.repeat(3000)}`,
-    'Range: bytes=5-1',
-  ],
-  'Accept-Encoding: gzip',
+  'If-None-Match: W/"',
+  `If-None-Match: ${'"a",'.repeat(3000)}`,
+  'Range: bytes=5-1',
   'Accept-Encoding: gzip;q=1e9, *;q=',
-  'Accept-Encoding: br;;,,',
   'Origin: null',
-  'Content-Length: 0',
-  'Upgrade: websocket',
   'CF-Connecting-IP: :::::',
   'Access-Control-Request-Method: DELETE',
-  'Connection: Authorization',
   'X-HTTP-Method-Override: DELETE',
-  ...['Expect: 100-continue', `X-Huge: ${'h'.repeat(20_000)}`, 'Prefer: handling=strict'],
+  `X-Huge: ${'h'.repeat(20_000)}`,
+  'Prefer: handling=strict',
 ];
 const VALID_KEY = 'Authorization: Bearer KEY';
 const KEYS = [
   '',
-  'Authorization: Basic KEY',
   ...['KEY', ':', '\xff:\xfe', `a:${'b'.repeat(5000)}`].map(
     (user) => `Authorization: Basic ${btoa(user)}`,
   ),
-  `${VALID_KEY}\r\n${VALID_KEY}`,
   'Authorization: Bearer OTHER',
-  'Authorization: bearer  KEY ',
-];
-/** Without CONNECT, which workerd refuses for a Worker without `connect()`. */
-const METHODS = [
-  'HEAD',
-  'OPTIONS',
-  'POST',
-  'PUT',
-  'DELETE',
-  'PATCH',
-  'TRACE',
-  'PROPFIND',
-  'get',
-  'FOO',
-  'PRI',
-  '',
-];
-const BODIES = [
-  'Content-Length: 3\r\n\r\nabc',
-  'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
 ];
 
 const noise = (random: Random) =>
@@ -192,10 +159,8 @@ export function hostileRequest(random: Random): RawRequest {
   const key = mostly(VALID_KEY, pick(random, KEYS), `Authorization: Bearer ${noise(random)}`);
   const headers = Array.from({ length: share > 0 ? below(random, 4) : 0 }, header);
   return {
-    method: mostly('GET', ...METHODS),
+    method: mostly('GET', 'HEAD', 'OPTIONS', 'POST'),
     target: `${path}?${mostly(nearlyValid(random), oddQuery(random))}`,
-    version: mostly('1.1', '1.0', '0.9', '2.0', 'x'),
     headers: key === '' ? headers : [key, ...headers],
-    body: mostly('', ...BODIES),
   };
 }

@@ -1,15 +1,9 @@
 import { type Random, below, pick } from '../../support/random.ts';
-import { type Account, type Moment, type Response, timestampOf } from '../model/account.ts';
+import type { Account, Moment, Response } from '../model/account.ts';
 import { type Position, shortcodesOf } from '../model/order.ts';
-import { DAY, METADATA_KEYS, QUESTIONS, SHORTCODES, USERIDS } from '../model/random-data.ts';
+import { METADATA_KEYS, QUESTIONS, SHORTCODES, USERIDS } from '../model/random-data.ts';
 import { formsOf } from '../expected/select.ts';
 import type { Path } from './request.ts';
-
-/** A moment, and one way to write it in a request. */
-interface Instant {
-  readonly text: string;
-  readonly at: Moment;
-}
 
 type Value = (random: Random, row: Response & { readonly shortcode: string }) => unknown;
 /**
@@ -17,8 +11,8 @@ type Value = (random: Random, row: Response & { readonly shortcode: string }) =>
  * response that they can name.
  */
 const VALUES = {
-  since: (random, { at }) => instant(random, at),
-  until: (random, { at }) => instant(random, at),
+  since: (random, { at }): Moment => at + below(random, 2),
+  until: (random, { at }): Moment => at + below(random, 2),
   userid: (random, { userid }) => few(random, userid, [...USERIDS, 'U1', 'u']),
   shortcode: (random) => few(random, 'f0', [...SHORTCODES, 'F1', 'f']),
   question_ref: (random, { question_ref }) => few(random, question_ref, [...QUESTIONS, 'Q1', 'q']),
@@ -134,19 +128,3 @@ export function randomParameters(
 
 const few = (random: Random, own: string, others: readonly string[]) =>
   [own, pick(random, others)].slice(random() < 0.3 ? 1 : 0);
-
-/** A moment at or near another one, in one of the ways to write it. */
-function instant(random: Random, at: Moment): Instant {
-  const moment = at + below(random, 2);
-  const day = Math.floor(moment / DAY) * DAY;
-  const inZone = timestampOf(moment + 7_200_000_000).replace('Z', '+02:00');
-  const seconds = timestampOf(moment).replace(/(?:\.\d+)?Z/, '');
-  const microseconds = String(((moment % 1e6) + 1e6) % 1e6).padStart(6, '0');
-  return pick(random, [
-    { text: timestampOf(moment), at: moment },
-    { text: inZone, at: moment },
-    { text: timestampOf(day).slice(0, 10), at: day },
-    // Between two microseconds: the next one is the first at this time or later.
-    { text: `${seconds}.${microseconds}1Z`, at: moment + 1 },
-  ]);
-}

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Opening, decompress, headersOf, open, readExport } from '../../support/export.ts';
 
 /** How to send a request. */
@@ -6,8 +5,6 @@ export interface Sending extends Opening {
   readonly key: string;
   /** Whether to send the key as a password: RFC 7617. */
   readonly isBasic?: boolean | undefined;
-  /** How long to read slowly, in milliseconds. */
-  readonly slowMs?: number | undefined;
 }
 
 /** A response, decompressed. */
@@ -28,7 +25,7 @@ const MAX_SECONDS = 120;
  */
 export async function send(
   address: string,
-  { slowMs = 0, isBasic, headers, ...opening }: Sending,
+  { isBasic, headers, ...opening }: Sending,
 ): Promise<Received> {
   const signal = AbortSignal.timeout(1000 * MAX_SECONDS);
   const credentials = isBasic ? { Authorization: `Basic ${btoa(`user:${opening.key}`)}` } : {};
@@ -36,12 +33,6 @@ export async function send(
     ...opening,
     headers: { ...credentials, ...headers },
     signal,
-  });
-  const slowUntil = Date.now() + slowMs;
-  response.on('data', () => {
-    if (Date.now() > slowUntil) return;
-    response.pause();
-    void sleep(40).then(() => response.resume());
   });
   const { complete, bytes } = await readExport(response);
   if (signal.aborted) throw new Error(`no end within ${MAX_SECONDS} s`);
