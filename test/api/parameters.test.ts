@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { CSV_COLUMNS } from '../../src/responses/columns.ts';
 import type { Page } from '../support/api.ts';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { storeSurvey } from '../support/data.ts';
 import { type Parameters, expectError, get } from './requests.ts';
 
-const survey = await createSurvey(await createAccount());
-await addResponses(survey, [{}]);
+const survey = await storeSurvey([{}]);
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => `value ${i}`);
 
@@ -95,23 +94,6 @@ test.each<Refusal>([
 ])('%s refuses %j, and says what to send instead', async (path, parameters, message) => {
   const response = await get(`/responses${path}`, survey, parameters);
   expectError(response, 400, 'invalid_parameter', message);
-});
-
-test('/answers leaves out a column that the selection lacks, if the survey has it or has no responses', async () => {
-  const empty = await createSurvey(survey.account);
-  for (const [of, parameters] of [
-    [survey, { column: 'f0.q0', since: '2031-01-01' }],
-    [survey, { column: 'f0.q0', shortcode: 'f9', columns: 'form_question' }],
-    [empty, { column: 'f0.q0', missing: '404' }],
-  ] as const) {
-    const { status, text } = await get('/responses/answers', of, parameters);
-    expect([status, text]).toEqual([200, '{"records":0,"left_out":0,"questions":[]}']);
-  }
-  const other = { column: 'q0', since: '2031-01-01' };
-  expect((await get('/responses/answers', survey, other)).status).toBe(400);
-  expect((await get('/responses/answers', survey, { ...other, columns: 'question' })).status).toBe(
-    200,
-  );
 });
 
 test.each<[string, Parameters]>([

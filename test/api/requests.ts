@@ -29,3 +29,10 @@ export function expectError(
   const found = [status, headers.get('X-Error-Code'), headers.get('Content-Type'), text];
   expect(found).toEqual([expected, code, 'application/json', errorBody(message)]);
 }
+
+/** Checks the error of a request for which the database could not be reached. */
+export function expectUnavailable(response: ApiResponse): void {
+  const message = 'The database cannot be reached at the moment. Please try again shortly.';
+  expectError(response, 503, 'database_unavailable', message);
+  expect(response.headers.get('Retry-After')).toBe('5');
+}

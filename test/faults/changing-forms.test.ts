@@ -12,6 +12,7 @@ import {
   createSurvey,
   sql,
   storeKey,
+  storeSurvey,
 } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import { readZip } from '../support/xlsx.ts';
@@ -24,11 +25,7 @@ const service = await startFaultyService();
 const THEIRS = 'of its new owner';
 const FORMS = 16;
 
-const createForms = async (): Promise<TestSurvey> => {
-  const survey = await createSurvey(await createAccount(), undefined, FORMS);
-  await addResponses(survey, responsesTo(FORMS));
-  return survey;
-};
+const createForms = () => storeSurvey(responsesTo(FORMS));
 
 const responsesTo = (forms: number): TestResponse[] =>
   Array.from({ length: 5 * forms }, (_, i) => ({
@@ -228,24 +225,19 @@ async function readWorkbook(
 }
 
 test('a workbook with a text that is too long, stored after the texts were measured, is aborted', async () => {
-  const survey = await createSurvey(await createAccount());
-  await addResponses(
-    survey,
-    Array.from({ length: 600 }, () => ({})),
-  );
+  const survey = await storeSurvey(Array.from({ length: 600 }, () => ({})));
   // in UTF-16
   const rows = [{ timestamp: '2030-01-01T00:00:00Z', response: '🎉'.repeat(16_384) }];
   expect((await readWorkbook(survey, rows)).complete).toBe(false);
 });
 
 test('a workbook has as a text what is stored after the columns of numbers were found', async () => {
-  const survey = await createSurvey(await createAccount());
   const rows = ['1', '2', '3'].map((response, i) => ({
     userid: String(i),
     question_ref: 'q',
     response,
   }));
-  await addResponses(survey, rows);
+  const survey = await storeSurvey(rows);
   const { complete, bytes } = await readWorkbook(
     survey,
     [{ timestamp: '2030-01-01T00:00:00Z', userid: '4', question_ref: 'q', response: '007' }],
@@ -258,12 +250,11 @@ test('a workbook has as a text what is stored after the columns of numbers were 
 
 /** Creates a survey with a response, whose form version has a shortcode of so many characters. */
 async function createNamed(length: number): Promise<TestSurvey> {
-  const survey = await createSurvey(await createAccount());
+  const survey = await storeSurvey([{}]);
   await sql(`update surveys set shortcode = repeat('x', $2) where id = $1`, [
     survey.forms[0]?.id,
     length,
   ]);
-  await addResponses(survey, [{}]);
   return survey;
 }
 

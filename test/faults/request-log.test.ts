@@ -1,15 +1,8 @@
-import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { type Page, errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
-import {
-  addResponses,
-  createAccount,
-  createBulkSurvey,
-  createSurvey,
-  sql,
-} from '../support/data.ts';
+import { copyResponses, createBulkSurvey, sql, storeSurvey } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { type RequestLine, eventsIn, lineOf, untilLogged } from '../support/request-log.ts';
@@ -18,6 +11,7 @@ import {
   PAGED_ROWS,
   createPagedSurvey,
   endRetries,
+  leave,
   startFaultyService,
   withoutRetries,
 } from './service.ts';
@@ -30,9 +24,7 @@ const BULK_ROWS = 5000;
 const ANSWER = 'Zitronengras';
 const USER = 'participant-4711';
 
-const survey = await createSurvey(await createAccount(), 'Quittenumfrage', 2);
-await addResponses(
-  survey,
+const survey = await storeSurvey(
   Array.from({ length: ROWS }, (_, i) => ({
     form: i % 2,
     userid: `${USER} ${i % 100}`,
@@ -40,6 +32,7 @@ await addResponses(
     response: ANSWER,
     timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
   })),
+  { name: 'Quittenumfrage' },
 );
 const paged = await createPagedSurvey();
 const bulk = await createBulkSurvey(paged.account, {
@@ -246,14 +239,11 @@ describe('an export whose client disconnects', () => {
       if (exchange.query.includes('from responses')) exchange.hang();
     });
     const failures = eventsIn(service.stack.worker, 'request failed').length;
-    const { line } = await logged(async () => {
-      const { hostname, port } = service.stack.worker.url;
-      const client = connect(Number(port), hostname);
-      const headers = `Host: x\r\nAuthorization: Bearer ${key}\r\n`;
-      client.write(`GET /api/v1/responses/csv${address} HTTP/1.1\r\n${headers}\r\n`);
-      await expect.poll(() => service.proxy.requests).toBe(1);
-      client.resetAndDestroy();
-    });
+    const { line } = await logged(() =>
+      leave(`/responses/csv${address}`, key, async () => {
+        await expect.poll(() => service.proxy.requests).toBe(1);
+      }),
+    );
     expect(line).toMatchObject({
       status: null,
       rows: 0,
@@ -285,6 +275,8 @@ describe('an export that fails', () => {
       );
       const { complete, bytes } = result;
       expect(complete).toBe(false);
+      // the file contains no error message
+      expect((await copyResponses(paged)).subarray(0, bytes.length).equals(bytes)).toBe(true);
       const isDefect = reason === 'database: defect';
       // What is sent when an error ends the transfer at once may be lost.
       const received = isDefect ? {} : { bytes: bytes.length, rows: parseCsv(bytes).length };

@@ -1,5 +1,4 @@
-import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
 import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { answersQuery } from '../../src/db/answers.ts';
@@ -15,8 +14,7 @@ import type { Filters } from '../../src/responses/filters.ts';
 import type { Range, Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
 import { rowColumns } from '../../src/formats/wide/rows.ts';
-import { startDatabase } from '../support/database.ts';
-import { type Plan, explain, useWorkerSettings } from './explain.ts';
+import { type Plan, connectToNew, explain, useWorkerSettings } from './explain.ts';
 import type { Query } from '../../src/db/sql.ts';
 
 const ROWS = 40_000;
@@ -25,13 +23,7 @@ const MANY = 1000;
 /** Fewer than the responses of 300 participants, which Postgres would sort. */
 const FILTERED_LIMIT = 500;
 
-const database = await startDatabase();
-const client = new Client({ connectionString: database.url });
-await client.connect();
-afterAll(async () => {
-  await client.end();
-  await database.stop();
-});
+const client = await connectToNew();
 // Otherwise, Postgres could gather statistics of a part of the rows while they are being stored.
 await client.query('alter table responses set (autovacuum_enabled = off)');
 await useWorkerSettings(client);
