@@ -90,6 +90,12 @@ const forged = (userid: string, question = 'q', form = FORM) => ({
 
 /** The requests of each attack. masked-copy.test.ts makes those that random requests can be. */
 const ATTACKS: Readonly<Record<string, readonly string[]>> = {
+  'a filter by a userid, alone and beside a pseudonym': to(
+    'page csv summary digests',
+    { userid: ID },
+    { userid: [ID, pseudonymOf(OTHER_ID)] },
+  ),
+  'the token of an unlimited key': to('page csv', forged(ID), forged(HIDDEN_ID, 'phone')),
   'a pseudonym made with another secret': to('csv', { userid: pseudonymOf(ID, 'f0'.repeat(32)) }),
   'a pseudonym in capitals': to('csv', { userid: pseudonymOf(ID).toUpperCase() }),
   'a pseudonym that is cut or longer': to(

@@ -54,20 +54,6 @@ async function exportOf(of: TestSurvey, parameters: Record<string, string>) {
 const isBoundary = ({ query: sql }: Exchange) => sql.includes('row_number() over (order by');
 
 describe('a page', () => {
-  test('that walks far has all its rows, in both orders, and takes one SQL request', async () => {
-    await fetchPage({}); // caches the key
-    service.proxy.inject();
-    expect(timesOf(await fetchPage({ question_ref: 'rare' }))).toEqual(RARE.slice(0, 25));
-    const backwards = await fetchPage({ question_ref: 'question_3', order: 'desc', pageSize: '7' });
-    const last = whole.filter((line) => line.includes(',question_3,')).slice(-7);
-    expect(timesOf(backwards).toReversed()).toEqual(
-      last.map((line) => /2026-03[^,]*Z/.exec(line)?.[0]),
-    );
-    expect(timesOf(await fetchPage({ question_ref: 'rare', pageSize: '30' }))).toEqual(RARE);
-    expect(service.proxy.requests).toBe(3);
-    expect(timesOf(await fetchPage({ question_ref: 'none' }))).toEqual([]);
-  });
-
   test('is a walk because of its filters, whatever it finds; two of an account run at a time', async () => {
     const late = JSON.parse((await fetchPage({ order: 'desc', pageSize: '40' })).text) as Page;
     const after = late.responses.at(-1)?.token ?? '';

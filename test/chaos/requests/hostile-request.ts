@@ -1,43 +1,11 @@
 import { type Random, below, pick } from '../../support/random.ts';
 import type { RawRequest } from '../../support/raw-http.ts';
-import { hostileValue } from './hostile-value.ts';
-import { PATHS } from './request.ts';
+import { SURVEYID, hostileValue } from './hostile-value.ts';
+import { NAMES, valuesOf } from './parameters.ts';
+import { PATHS, addressOf } from './request.ts';
 
-const CURSOR = Buffer.from('2026-03-01T00:00:00Z,,').toString('base64url');
-/** Parameters with valid values, so that a request can be wrong in one only. */
-const VALID = [
-  'pageSize=2',
-  'count=true',
-  'since=2026-03-01',
-  'until=2027-01-01T00:00:00Z',
-  'userid=user',
-  `after=${CURSOR}`,
-  'shortcode=f0',
-  'question_ref=q0',
-  'layout=wide',
-  'bom=true',
-  'safe=true',
-  'format=csv',
-  'columns=question',
-  'order=desc',
-  'timezone=Africa/Nairobi',
-  'interval=hour',
-  'metadata=ad_id',
-  'repeats=first',
-  'value=translated_label',
-  'require_metadata=ad_id',
-  'require_question=q0',
-  'arm=seed_2',
-  'timing=true',
-  'numbers=true',
-  'omit=metadata',
-  'missing=404',
-  'top=3',
-  'column=f0.q0',
-  'codebook=true',
-  'survey=fuzzed',
-];
-const NAMES = VALID.map((pair) => pair.replace(/=.*/, ''));
+/** A response that parameters can name. */
+const ROW = { at: 0, userid: 'user', question_ref: 'q0', shortcode: 'f0', surveyid: SURVEYID };
 const UNKNOWN_NAMES = [
   '__proto__',
   'constructor',
@@ -124,12 +92,13 @@ const noise = (random: Random) =>
 
 /** Parameters of which one is wrong, often `after`, which is the most complex. */
 function nearlyValid(random: Random): string {
-  const wrong = random() < 0.33 ? 'after' : pick(random, NAMES);
-  const valid = Array.from({ length: below(random, 4) }, () => pick(random, VALID)).concat(
-    'survey=fuzzed',
-  );
-  const others = [...new Set(valid)].filter((pair) => !pair.startsWith(`${wrong}=`));
-  return [...others, `${wrong}=${hostileValue(random, wrong)}`].join('&');
+  const wrong = random() < 0.33 ? 'after' : pick(random, [...NAMES, 'layout']);
+  const names = Array.from({ length: below(random, 4) }, () => pick(random, NAMES));
+  const values = valuesOf(random, names, () => ROW);
+  const layout = pick(random, ['long', 'wide'] as const);
+  const parameters = { survey: 'fuzzed', layout, ...values, [wrong]: undefined };
+  const valid = addressOf({ path: '/responses', parameters }).replace('/responses?', '');
+  return `${valid}&${wrong}=${hostileValue(random, wrong)}`;
 }
 
 function oddQuery(random: Random): string {

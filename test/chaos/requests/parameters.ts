@@ -1,11 +1,13 @@
 import { type Random, below, pick } from '../../support/random.ts';
-import type { Account, Moment, Response } from '../model/account.ts';
+import type { Account, Moment } from '../model/account.ts';
 import { type Position, shortcodesOf } from '../model/order.ts';
 import { METADATA_KEYS, QUESTIONS, SHORTCODES, USERIDS } from '../model/random-data.ts';
 import { formsOf } from '../expected/select.ts';
 import type { Path } from './request.ts';
 
-type Value = (random: Random, row: Response & { readonly shortcode: string }) => unknown;
+/** A response that a request can name. */
+type Named = Position & { readonly shortcode: string };
+type Value = (random: Random, row: Named) => unknown;
 /**
  * Random values, all of them valid, but for a column that the table may not have. The row is a
  * response that they can name.
@@ -65,6 +67,18 @@ export type Parameters = {
   readonly [Name in keyof typeof VALUES]?: ReturnType<(typeof VALUES)[Name]> | undefined;
 };
 
+export const NAMES: readonly string[] = Object.keys(VALUES);
+
+/** Random values of parameters. */
+export const valuesOf = (
+  random: Random,
+  names: readonly string[],
+  row: () => Named,
+): Partial<Parameters> =>
+  Object.fromEntries(
+    names.map((name) => [name, VALUES[name as keyof typeof VALUES]?.(random, row())]),
+  );
+
 export const FILTERS: readonly string[] = ['since', 'until', 'userid', 'shortcode', 'question_ref'];
 /** One is a key of some metadata. */
 const ARMS = ['seed_2', 'seed_25_2', 'seed_7'];
@@ -111,17 +125,14 @@ export function randomParameters(
   if (!names || rows.length === 0) return { survey, ...missing };
   const filters = random() < 0.5 ? FILTERS.filter(() => random() < 0.35) : [];
   const others = names.filter((name) => random() < (name === 'column' ? 0.2 : 0.6));
-  const given = [...filters, ...others].map((name) => [
-    name,
-    VALUES[name as keyof typeof VALUES]?.(random, pick(random, rows)),
-  ]);
+  const given = valuesOf(random, [...filters, ...others], () => pick(random, rows));
   // is refused
   const count = isWide && path === '/responses/csv' && random() < 0.05 ? { count: true } : {};
   return {
     survey,
     ...missing,
     ...(isWide ? { layout: 'wide' } : {}),
-    ...Object.fromEntries(given),
+    ...given,
     ...count,
   };
 }

@@ -25,7 +25,7 @@ export interface Request {
 }
 
 /** Path and query of a request. */
-export function addressOf({ path, parameters }: Request): string {
+export function addressOf({ path, parameters }: Request | Omit<Request, 'account'>): string {
   if (path === '/surveys' || path === '/key') return path;
   const { since, until, after, ...rest } = parameters;
   const token = after && tokenOf(after.response, after.older);
