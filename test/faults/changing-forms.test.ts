@@ -14,7 +14,7 @@ import {
   storeKey,
   storeSurvey,
 } from '../support/data.ts';
-import { beginExport, readExport } from '../support/export.ts';
+import { beginExport, download, readExport } from '../support/export.ts';
 import { readZip } from '../support/xlsx.ts';
 import { createPagedSurvey, isPage, startFaultyService } from './service.ts';
 
@@ -197,7 +197,7 @@ test('an export ends properly, without the rows that are stored after form versi
     await sql(`update surveys set survey_name = 'x' where id = $1`, [second.forms[0]?.id]);
     await addResponses(second, [{ timestamp: '2030-01-01T00:00:00Z', response: THEIRS }]);
   });
-  const { complete, bytes } = await readExport(await beginExport(survey));
+  const { complete, bytes } = await download(survey);
   const lines = String(bytes).split('\n');
   expect([complete, hasChanged()]).toEqual([true, true]);
   expect(lines.filter((line) => others.includes(line))).toEqual(others);

@@ -3,7 +3,7 @@ import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { type Page, errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { copyResponses, createBulkSurvey, sql, storeSurvey } from '../support/data.ts';
-import { beginExport, readExport } from '../support/export.ts';
+import { beginExport, download } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { type RequestLine, eventsIn, lineOf, untilLogged } from '../support/request-log.ts';
 import {
@@ -188,7 +188,7 @@ test('an export is logged with its rows and retries', async () => {
     faults++;
     exchange.reset();
   });
-  const { line, result } = await logged(async () => readExport(await beginExport(paged)));
+  const { line, result } = await logged(() => download(paged));
   const [bytes, sqlRequests] = [result.bytes.length, service.proxy.requests];
   expect(line).toMatchObject({
     rows: PAGED_ROWS,
@@ -270,9 +270,7 @@ describe('an export that fails', () => {
       service.proxy.inject((exchange) => {
         if (exchange.index >= 6) fault(exchange);
       });
-      const { line, result } = await logged(async () =>
-        readExport(await beginExport(paged, { headers: FEW_RETRIES })),
-      );
+      const { line, result } = await logged(() => download(paged, { headers: FEW_RETRIES }));
       const { complete, bytes } = result;
       expect(complete).toBe(false);
       // the file contains no error message
@@ -293,7 +291,7 @@ describe('an export that fails', () => {
       if (exchange.query.includes('question_text') && [0, 2].includes(pages++)) exchange.reset();
     });
     const headers = { 'Test-Retry-Seconds': '0' };
-    const { line } = await logged(async () => readExport(await beginExport(paged, { headers })));
+    const { line } = await logged(() => download(paged, { headers }));
     expect(line).toMatchObject({ status: 200, retries: 1, end: 'failed' });
   });
 

@@ -13,7 +13,7 @@ import {
   createAccount,
   storeSurvey,
 } from '../support/data.ts';
-import { beginExport, open, readExport } from '../support/export.ts';
+import { download, open, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { isPage, limitOf, startFaultyService } from './service.ts';
 
@@ -35,7 +35,7 @@ function createRows(count: number): Promise<TestSurvey> {
 
 /** Exports a survey. @returns whether the file is complete and has the right bytes */
 async function isExported(of: TestSurvey): Promise<boolean> {
-  const { complete, bytes } = await readExport(await beginExport(of));
+  const { complete, bytes } = await download(of);
   return complete && bytes.equals(await copyResponses(of));
 }
 
@@ -149,9 +149,7 @@ test('a participant who does not fit in memory breaks off a wide file, after all
     ],
     { account },
   );
-  const { complete, bytes } = await readExport(
-    await beginExport(large, { parameters: { layout: 'wide' } }),
-  );
+  const { complete, bytes } = await download(large, { parameters: { layout: 'wide' } });
   expect(complete).toBe(false);
   expect(bytes.length).toBeGreaterThan(500_000);
   expect(String(bytes)).not.toMatch(/^[bc],/m);

@@ -4,14 +4,14 @@ import { lies } from '../chaos/faults/lies.ts';
 import { passing } from '../chaos/faults/visible.ts';
 import { expectUnavailable, get } from '../api/requests.ts';
 import { copyResponses } from '../support/data.ts';
-import { beginExport, readExport } from '../support/export.ts';
+import { download } from '../support/export.ts';
 import { randomFrom } from '../support/random.ts';
 import { createPagedSurvey, firstAttempts, startFaultyService, withoutRetries } from './service.ts';
 
 const service = await startFaultyService();
 const survey = await createPagedSurvey();
 // caches the key
-const undisturbed = await readExport(await beginExport(survey, { parameters: { layout: 'wide' } }));
+const undisturbed = await download(survey, { parameters: { layout: 'wide' } });
 /** Its files by their layout. */
 const files = { long: await copyResponses(survey), wide: undisturbed.bytes };
 /** The results of the same requests of another account. */
@@ -22,7 +22,7 @@ service.proxy.inject((exchange) =>
     return body;
   }),
 );
-await readExport(await beginExport(await createPagedSurvey()));
+await download(await createPagedSurvey());
 service.proxy.inject();
 
 /** SQL requests of an export at least, of a survey that was read before. */
@@ -51,9 +51,7 @@ test.each(
       const fault = faults[position++ % faults.length];
       return fault?.inject(exchange, random, others);
     });
-    const { complete, bytes } = await readExport(
-      await beginExport(survey, { parameters: { layout } }),
-    );
+    const { complete, bytes } = await download(survey, { parameters: { layout } });
     expect({ complete, same: bytes.equals(files[layout]) }).toEqual({ complete: true, same: true });
     expect(position).toBeGreaterThanOrEqual((part + 1) * REQUESTS);
   },

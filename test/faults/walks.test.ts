@@ -7,7 +7,7 @@ import {
   createAccount,
   createBulkSurvey,
 } from '../support/data.ts';
-import { beginExport, readExport } from '../support/export.ts';
+import { download } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { createPagedSurvey, isPage, limitOf, startFaultyService } from './service.ts';
 
@@ -45,7 +45,7 @@ const timesOf = ({ text }: { text: string }) =>
 async function exportOf(of: TestSurvey, parameters: Record<string, string>) {
   const queries: Exchange[] = [];
   service.proxy.inject((exchange) => void queries.push(exchange));
-  const { complete, bytes } = await readExport(await beginExport(of, { parameters }));
+  const { complete, bytes } = await download(of, { parameters });
   service.proxy.inject();
   expect(complete).toBe(true);
   return { lines: linesOf(bytes), queries };
@@ -114,9 +114,7 @@ describe('an export', () => {
 
   test('whose windows take several SQL results has all its rows', async () => {
     const pages = service.limitRows(500);
-    const { bytes } = await readExport(
-      await beginExport(survey, { parameters: { question_ref: 'question_3' } }),
-    );
+    const { bytes } = await download(survey, { parameters: { question_ref: 'question_3' } });
     expect(linesOf(bytes)).toEqual(matching('question_3'));
     expect(pages.length).toBeGreaterThan(matching('question_3').length / 500);
   });
