@@ -74,7 +74,6 @@ test.each(kinds)(
         await writes[pick(random, Object.keys(writes))]?.(random, account, context.world);
       const reading = {
         key: pick(random, account.keys),
-        isBasic: random() < 0.2,
         gzip: random() < 0.5,
       };
       const { headers, outcome, status, bytes } = await read(context, request, {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import {
   type ApiResponse,
+  type Page,
   type RequestOptions,
   errorBody,
   fetchApi,
@@ -18,6 +19,9 @@ export const get = (
   options: RequestOptions = {},
 ): Promise<ApiResponse> =>
   fetchApi(path + query({ survey: name, ...parameters }), { key, ...options });
+
+/** The responses of a page. */
+export const rowsOf = ({ text }: { readonly text: string }) => (JSON.parse(text) as Page).responses;
 
 /** Checks an error's status, its code and its body, byte for byte. */
 export function expectError(

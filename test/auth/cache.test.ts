@@ -235,10 +235,8 @@ describe('a revoked key', () => {
   });
 
   test('stays refused even if its entry is still fresh', async () => {
-    const { key } = await createAccount();
     const quarter = nextQuarter();
-    await authenticateAt(quarter - 30 * SECOND, key);
-    await service.untilCached(key);
+    const { key } = await service.createCachedAccount(quarter - 30 * SECOND);
     await revokeInDatabase(key);
     // a new quarter of an hour: looked up after the response
     await authenticateAt(quarter + SECOND, key);
@@ -282,10 +280,8 @@ describe('a key that expires', () => {
   });
 
   test('is refused from then on even if KV returns an entry from before its expiry was set', async () => {
-    const { key } = await createAccount();
     const quarter = nextQuarter();
-    await authenticateAt(quarter - MINUTE, key);
-    await service.untilCached(key);
+    const { key } = await service.createCachedAccount(quarter - MINUTE);
     const older = (await service.cached(key)) ?? {};
     const expires = quarter + 2 * MINUTE;
     await sql('update api_keys set expires = $2 where hash = $1', [
@@ -350,9 +346,7 @@ describe('while the database fails', () => {
   }
 
   test('a key that was checked within 5 minutes is accepted, and any other gets 503', async () => {
-    const { key } = await createAccount();
-    await authenticateAt(nextQuarter(), key);
-    const checked = await service.untilCached(key);
+    const { key, checked } = await service.createCachedAccount(nextQuarter());
     const queries = fail();
     expect((await authenticateAt(checked + 5 * MINUTE - 10 * SECOND, key)).status).toBe(404);
     const sent = lineOf(service.worker, () =>
@@ -368,10 +362,8 @@ describe('while the database fails', () => {
   });
 
   test('a lookup that only notes the use of a key delays no response, and its failure is logged', async () => {
-    const { key } = await createAccount();
     const quarter = nextQuarter();
-    await authenticateAt(quarter - MINUTE, key);
-    await service.untilCached(key);
+    const { key } = await service.createCachedAccount(quarter - MINUTE);
     await disableTimeouts();
     const held = Promise.withResolvers<void>();
     const queries = fail(held.promise);

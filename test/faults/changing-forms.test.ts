@@ -1,7 +1,8 @@
 import readExcelFile from 'read-excel-file/node';
 import { expect, test } from 'vitest';
 import { generateLimitedApiKey } from '../../src/auth/api-key.ts';
-import { fetchApi, query } from '../support/api.ts';
+import { type Parameters, get } from '../api/requests.ts';
+import { fetchApi } from '../support/api.ts';
 import {
   type TestAccount,
   type TestResponse,
@@ -72,7 +73,7 @@ async function createReader({ account }: TestSurvey): Promise<TestAccount> {
   return { ...account, key };
 }
 
-type Request = [path: string, parameters: Parameters<typeof query>[0]];
+type Request = [path: string, parameters: Parameters];
 
 /**
  * Requests, and how many SQL requests each takes of a survey that was read before: all of them, and
@@ -99,11 +100,9 @@ const kinds: [...Request, requests: number, more: 0 | 1][] = [
 ];
 
 /** @returns what a request gets, and the number of its SQL requests */
-async function read({ name }: TestSurvey, { key }: TestAccount, [path, parameters]: Request) {
+async function read(survey: TestSurvey, account: TestAccount, [path, parameters]: Request) {
   const before = service.proxy.requests;
-  const { status, headers, bytes } = await fetchApi(path + query({ survey: name, ...parameters }), {
-    key,
-  });
+  const { status, headers, bytes } = await get(path, { ...survey, account }, parameters);
   const isWorkbook = status === 200 && path.endsWith('xlsx');
   return {
     requests: service.proxy.requests - before,

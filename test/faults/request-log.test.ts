@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { type Page, errorBody, fetchApi, fetchService, query } from '../support/api.ts';
+import { get, rowsOf } from '../api/requests.ts';
+import { errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { copyResponses, createBulkSurvey, sql, storeSurvey } from '../support/data.ts';
 import { beginExport, download } from '../support/export.ts';
@@ -67,7 +68,7 @@ const countRecords = (text: string) => parseCsv(Buffer.from(text)).length;
 
 test.each([
   ['/surveys', {}, (text: string) => (JSON.parse(text) as unknown[]).length],
-  ['/responses', { pageSize: 700 }, (text: string) => (JSON.parse(text) as Page).responses.length],
+  ['/responses', { pageSize: 700 }, (text: string) => rowsOf({ text }).length],
   ['/responses/csv', {}, countRecords],
   ['/responses/csv', { layout: 'wide' }, () => ROWS],
   ['/responses/questions', { format: 'csv' }, countRecords],
@@ -295,8 +296,7 @@ describe('an export that fails', () => {
     expect(line).toMatchObject({ status: 200, retries: 1, end: 'failed' });
   });
 
-  const fetchCsv = () =>
-    fetchApi(`/responses/csv${query({ survey: paged.name })}`, { key: paged.account.key });
+  const fetchCsv = () => get('/responses/csv', paged);
 
   test('before the first byte gets 503, and is logged with its retries, without a stack', async () => {
     service.proxy.inject((exchange) => exchange.reset());

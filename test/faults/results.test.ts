@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { expectUnavailable, get } from '../api/requests.ts';
-import { type ApiResponse, type Page, errorBody, query } from '../support/api.ts';
+import { expectUnavailable, get, rowsOf } from '../api/requests.ts';
+import { type ApiResponse, errorBody, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import {
   type TestSurvey,
@@ -67,7 +67,7 @@ test('a page of JSON has pageSize rows if SQL results are limited to 3 rows, and
   service.limitRows(3);
   const response = await fetchStreamed(100);
   expect(response.headers.get('ETag')).toBeNull(); // its body is not known yet
-  const { responses } = JSON.parse(response.text) as Page;
+  const responses = rowsOf(response);
   expect(new Set(responses.map((row) => row['question_ref'])).size).toBe(100);
   expect(linkedCursor(response)).toBe(responses.at(-1)?.token);
   expect(linkedCursor(await fetchStreamed(100, 'HEAD'))).toBe(responses.at(-1)?.token);
@@ -110,9 +110,7 @@ test('a page of JSON takes few requests, even if its first row is larger than al
   }));
   const mixed = await storeSurvey(rows, { account });
   service.proxy.inject();
-  const { text } = await get('/responses', mixed, { pageSize: 200 });
-  const { responses } = JSON.parse(text) as Page;
-  expect(responses).toMatchObject(rows);
+  expect(rowsOf(await get('/responses', mixed, { pageSize: 200 }))).toMatchObject(rows);
   expect(service.proxy.requests).toBeLessThan(40);
 });
 

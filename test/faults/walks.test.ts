@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Page, fetchApi, query } from '../support/api.ts';
+import { get, rowsOf } from '../api/requests.ts';
+import { fetchApi } from '../support/api.ts';
 import {
   type TestSurvey,
   addResponses,
@@ -31,12 +32,8 @@ const matching = (question: string) =>
 const isWalk = (exchange: Exchange) => isPage(exchange) && !exchange.query.includes(') <= (');
 
 const fetchPage = (parameters: Record<string, string>, headers: Record<string, string> = {}) =>
-  fetchApi(`/responses${query({ survey: survey.name, pageSize: 25, ...parameters })}`, {
-    key: survey.account.key,
-    headers,
-  });
-const timesOf = ({ text }: { text: string }) =>
-  (JSON.parse(text) as Page).responses.map((row) => row['timestamp']);
+  get('/responses', survey, { pageSize: 25, ...parameters }, { headers });
+const timesOf = (page: { text: string }) => rowsOf(page).map((row) => row['timestamp']);
 
 /**
  * Exports with parameters. @returns the lines, of which the last is empty, and the queries that it
@@ -55,8 +52,8 @@ const isBoundary = ({ query: sql }: Exchange) => sql.includes('row_number() over
 
 describe('a page', () => {
   test('is a walk because of its filters, whatever it finds; two of an account run at a time', async () => {
-    const late = JSON.parse((await fetchPage({ order: 'desc', pageSize: '40' })).text) as Page;
-    const after = late.responses.at(-1)?.token ?? '';
+    const late = rowsOf(await fetchPage({ order: 'desc', pageSize: '40' }));
+    const after = late.at(-1)?.token ?? '';
     const { headers, held, release } = await service.hold(isWalk);
     const walks = [
       { question_ref: 'none' },
@@ -67,7 +64,7 @@ describe('a page', () => {
     await expect.poll(held).toBe(2);
 
     // an index holds these
-    const userid = late.responses[0]?.['userid'] as string;
+    const userid = late[0]?.['userid'] as string;
     for (const parameters of [{}, { userid }, { since: '2026-05-01', until: '2026-06-01' }])
       expect(timesOf(await fetchPage(parameters)).length).toBeGreaterThan(0);
     expect((await fetchApi('/surveys', survey.account)).status).toBe(200);

@@ -40,7 +40,6 @@ async function readAs(
 ) {
   const { status, headers } = await read(context, request, {
     key: pick(random, request.account.keys),
-    isBasic: random() < 0.2,
     gzip: random() < 0.5,
     ...(random() < 0.1 ? { method: 'HEAD' as const } : {}),
     ...reading,
