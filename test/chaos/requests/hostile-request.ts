@@ -6,38 +6,21 @@ import { PATHS, addressOf } from './request.ts';
 
 /** A response that parameters can name. */
 const ROW = { at: 0, userid: 'user', question_ref: 'q0', shortcode: 'f0', surveyid: SURVEYID };
-const UNKNOWN_NAMES = [
-  '__proto__',
-  'constructor',
-  'survey%5B%5D',
-  'Survey',
-  '%',
-  '%00',
-  '',
-  'x'.repeat(5000),
-];
+const UNKNOWN_NAMES = ['__proto__', 'survey%5B%5D', 'Survey', '%', '', 'x'.repeat(5000)];
 const ODD_QUERIES = ['&&&=', 'survey', '=fuzzed', 'survey=fuzzed;pageSize=1', '#survey=fuzzed', ''];
+/** Besides those of api/errors.test.ts and api/headers.test.ts. */
 const ODD_PATHS = [
-  '/',
-  '//',
-  '/api/v1',
-  '/api//v1//surveys',
-  '/api/v1/surveys/',
   '/api/v1/../v1/surveys',
   '/%2e%2e/api/v1/surveys',
   '/api%2fv1%2fsurveys',
-  '/api/v1/responses%2fcsv',
   '/api/v1%2fresponses',
   '/api/v1/%00',
   '/api/v1/%ff',
   '/%',
   '/%0d%0a',
-  '/openapi.json',
-  '/docs',
   '/docs/..%2fx',
   '/docs/%00',
   '/__proto__',
-  '/constructor',
   '/;/a:b',
   '/:path',
   '*',
