@@ -60,7 +60,7 @@ export async function chaos(context: Context, random: Random, seconds: number): 
  * the first action
  */
 async function act(context: Context, random: Random, end: number, first: number) {
-  for (let next = ACTIONS[first % ACTIONS.length]?.[1]; Date.now() < end; next = undefined) {
+  for (let next = ACTIONS[first]?.[1]; Date.now() < end; next = undefined) {
     const action = next ?? someAction(random);
     await action(context, random).catch((error: unknown) => context.tally.fail(messageOf(error)));
   }
