@@ -45,7 +45,7 @@ test.each<[headers: string[], status: number]>([
         .replace(/(?<=BASIC.*)KEY/, account.key)
         .replace(/BASIC:(.*?) ?$/, encode),
     );
-    const request = { method: 'GET', target, version: '1.1', headers: sent, body: '' };
+    const request = { method: 'GET', target, headers: sent };
     expect((await sendRaw(new URL(stackAddress().directOrigin), request, account.key)).status).toBe(
       status,
     );
@@ -61,6 +61,17 @@ test('/key shows the account of the key and when it expires, without a query of 
     expect([times, status, text]).toEqual([times, 200, body]);
     expect(headers.get('Server-Timing')).toMatch(/^auth;dur=\d+, total;dur=\d+$/);
   }
+});
+
+test('/key shows what a limited key sees, without hidden names and its secret', async () => {
+  const key = generateLimitedApiKey();
+  const shown = { v: 1, surveys: ['a'], shortcodes: ['f'], questions: ['q'] };
+  const secret = '0f'.repeat(32);
+  const limits = { ...shown, without_questions: ['x', 'y'], metadata: [], pageid: false, secret };
+  await storeKey(account.id, key, { limits });
+  const { text } = await fetchApi('/key', { key });
+  const others = '"without_questions":2,"metadata":[],"pageid":false,"pseudonyms":"9b68d49b"';
+  expect(text).toContain(`"limits":${JSON.stringify(shown).slice(0, -1)},${others}}`);
 });
 
 test.each([

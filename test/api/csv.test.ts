@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { METADATA_KEYS, awkwardResponses } from '../support/awkward-responses.ts';
 import { parseCsv } from '../support/csv.ts';
-import { addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import { copyResponses, createAccount, storeSurvey } from '../support/data.ts';
 import { type Parameters, expectError, get } from './requests.ts';
 
 const INVISIBLE = Array.from({ length: 0x110000 }, (_, code) => code)
@@ -66,8 +66,7 @@ const HARMLESS = [
 const account = await createAccount();
 
 test('a CSV file equals the output of COPY byte for byte, for awkward texts and metadata', async () => {
-  const survey = await createSurvey(account, undefined, 3);
-  await addResponses(survey, awkwardResponses());
+  const survey = await storeSurvey(awkwardResponses(), { account });
   // A key given twice counts once.
   const { status, text, bytes } = await get('/responses/csv', survey, {
     metadata: [...METADATA_KEYS, 'n'],
@@ -78,15 +77,13 @@ test('a CSV file equals the output of COPY byte for byte, for awkward texts and 
 });
 
 test('safe=true puts an apostrophe wherever a formula could begin, in texts that people typed or chose', async () => {
-  const survey = await createSurvey(account);
   const texts = [...FORMULAS.map((text) => text.replaceAll('`', '')), ...HARMLESS];
-  await addResponses(
-    survey,
-    texts.map((response, i) => ({ question_ref: `=${100 + i}`, response, userid: '=u' })),
-  );
   const parts = { parent_shortcode: '=p', metadata: '{"ad_id": "=1"}' };
   const typed = { question_text: '=1', response: '=1', pageid: '-7', translated_response: '=1' };
-  await addResponses(survey, [{ ...parts, ...typed, question_ref: '=99', userid: '=' }]);
+  const survey = await storeSurvey([
+    { ...parts, ...typed, question_ref: '=99', userid: '=' },
+    ...texts.map((response, i) => ({ question_ref: `=${100 + i}`, response, userid: '=u' })),
+  ]);
   const { bytes } = await get('/responses/csv', survey, { safe: 'true', metadata: 'ad_id' });
   const [first, ...others] = parseCsv(bytes);
   const guarded = Object.entries({ ...typed, ad_id: '=1', 'metadata.ad_id': '=1' }).map(
@@ -105,14 +102,13 @@ test('safe=true puts an apostrophe wherever a formula could begin, in texts that
 });
 
 test('a wide file has up to 5000 questions', async () => {
-  const survey = await createSurvey(account, undefined, 3); // f0, f0, f1
-  await addResponses(
-    survey,
+  const survey = await storeSurvey(
     Array.from({ length: 5001 }, (_, i) => ({
       form: i === 5000 ? 2 : i % 2,
       parent: null,
       question_ref: `q${i}`,
     })),
+    { account },
   );
   const message =
     'This selection has more than 5000 questions, or their names are too long for a wide file. ' +
@@ -140,11 +136,10 @@ test.each<[path: string, parameters?: Parameters]>([
 ])(
   'a streamed body is refused over HTTP/1.0, a short one is not: %s %j',
   async (path, parameters = {}) => {
-    const [small, large] = [await createSurvey(account), await createSurvey(account)];
-    await addResponses(small, [{}]);
-    await addResponses(
-      large,
+    const small = await storeSurvey([{}], { account });
+    const large = await storeSurvey(
       Array.from({ length: 600 }, () => ({})),
+      { account },
     );
     // How miniflare passes `request.cf`.
     const over = (version: string) => ({

@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest';
 import { fetchApi, fetchService, query } from '../support/api.ts';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { storeSurvey } from '../support/data.ts';
 import { open, readExport } from '../support/export.ts';
 
-const survey = await createSurvey(await createAccount(), 'Ümläut/"x"');
-await addResponses(survey, [{}]);
+const survey = await storeSurvey([{}], { name: 'Ümläut/"x"' });
 const { key } = survey.account;
 /** Its bodies are compressed on request, and its files streamed. */
-const large = await createSurvey(survey.account, 'large', 20);
-await addResponses(
-  large,
+const large = await storeSurvey(
   Array.from({ length: 1500 }, (_, i) => ({ form: i % 20 })),
+  { account: survey.account, name: 'large' },
 );
 
 const pathOf = (path: string) =>

@@ -49,12 +49,17 @@ const context = {
  */
 function randomRequest(path: Path, layout: (typeof LAYOUTS)[number]): Request {
   const account = pick(random, world.accounts.slice(0, 3));
-  const views = world.views(random);
   const names = account.data.forms.map(({ survey }) => survey).filter((name) => !isSized(name));
   return {
     account,
     path,
-    parameters: randomParameters(random, path, pick(random, [...names, 'nobody’s']), views, layout),
+    parameters: randomParameters(
+      random,
+      path,
+      pick(random, [...names, 'nobody’s']),
+      world.accounts,
+      layout,
+    ),
   };
 }
 
@@ -69,7 +74,6 @@ test.each(kinds)(
         await writes[pick(random, Object.keys(writes))]?.(random, account, context.world);
       const reading = {
         key: pick(random, account.keys),
-        isBasic: random() < 0.2,
         gzip: random() < 0.5,
       };
       const { headers, outcome, status, bytes } = await read(context, request, {

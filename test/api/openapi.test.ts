@@ -11,13 +11,12 @@ import {
   faults,
   resolve,
 } from '../support/api-description.ts';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { storeSurvey } from '../support/data.ts';
 import { get } from './requests.ts';
 
 const document = JSON.parse((await fetchService('/openapi.json')).text) as Record<string, unknown>;
 const description = resolve(document);
-const survey = await createSurvey(await createAccount());
-await addResponses(survey, [{}]);
+const survey = await storeSurvey([{}]);
 
 const operations: readonly Operation[] = Object.values(description.paths).flatMap((path) =>
   Object.values(path),

@@ -1,16 +1,9 @@
 import { expect, test } from 'vitest';
-import {
-  type ApiResponse,
-  type Page,
-  fetchApi,
-  fetchService,
-  origin,
-  query,
-} from '../support/api.ts';
+import { type ApiResponse, fetchApi, fetchService, origin, query } from '../support/api.ts';
 import { awkwardResponses } from '../support/awkward-responses.ts';
 import { addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { open } from '../support/export.ts';
-import { type Parameters, get } from './requests.ts';
+import { type Parameters, get, rowsOf } from './requests.ts';
 
 // f0, f0, f1
 const survey = await createSurvey(await createAccount(), 'Health & <Habits>; "2026" – Saúde+', 3);
@@ -22,7 +15,6 @@ await addResponses(survey, [...participants, ...questions, ...ties]);
 
 const fetchPage = (parameters: Parameters, method = 'GET') =>
   get('/responses', survey, parameters, { method });
-const rowsOf = ({ text }: ApiResponse) => (JSON.parse(text) as Page).responses;
 
 /** The URL in a `Link` header. */
 function nextOf({ headers }: ApiResponse): URL | undefined {

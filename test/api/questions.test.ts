@@ -3,10 +3,8 @@ import { expect, test } from 'vitest';
 import { questionText } from '../support/arbitraries.ts';
 import { type Choice, choicesOf } from '../support/choices.ts';
 import { naiveCsv } from '../support/csv.ts';
-import { addResponses, createAccount, createBulkSurvey, createSurvey } from '../support/data.ts';
+import { addResponses, createAccount, createBulkSurvey, storeSurvey } from '../support/data.ts';
 import { expectError, get } from './requests.ts';
-
-const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
 
 const HEADER =
   'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices\n';
@@ -68,28 +66,19 @@ const CHOICES: readonly (readonly [text: string, labels: string[] | null])[] = [
   ],
   ['Which?\r\na. yes, "or" so\r\nb. 🎉\\\u2028\r\n', ['yes, "or" so', '🎉\\\u2028']],
   ['Which?\n \t\u00a0-\u00a0A\u00a0.\tyes \u00a0\n- B.\tno\t', ['yes', 'no']],
-  ['A friend said:\nnot a choice\n- A. yes\nnor this\n- B. no\n• C. nor this', ['yes', 'no']],
   ['Which?\n- A. yes\n- A. yes\n- B. yes\n- a. yes', ['yes', 'yes']],
   ['Which?\n- A. yes\r\r\n- B. no \r', ['yes\r', 'no']],
-  [
-    `Which?${LETTERS.map((letter) => `\n${letter}. ${letter}${letter}`).join('')}`,
-    LETTERS.map((letter) => letter + letter),
-  ],
   ['A. yes\nB. no', null],
   ['Which?\n- A. yes\n- A. no\n- B. maybe', null],
   ['Which?\n- A. yes\n- C. no', null],
-  ['Which?\n- A. yes\n- B. no\nA friend would say so.', null],
   ['Which?\n- A. \n- B. \r', null],
   ['Which?\n- A.. yes\n- B. : no', null],
   ['Which?\n- А. yes\n- В. no', null], // Cyrillic
-  ['Which?\n1. yes\n2. no', null],
 ];
 
 test('choices are found in every way that texts list them, as a program does that reads character by character', async () => {
-  const survey = await createSurvey(account);
   const texts = [...CHOICES.map(([text]) => text), ...fc.sample(questionText, 500)];
-  await addResponses(
-    survey,
+  const survey = await storeSurvey(
     texts.map((question_text, question_idx) => ({ question_text, question_idx })),
   );
   const response = await get('/responses/questions', survey);

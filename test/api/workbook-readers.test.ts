@@ -2,7 +2,7 @@ import ExcelJS from 'exceljs';
 import readExcelFile from 'read-excel-file/node';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as SheetJS from 'xlsx';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { createAccount, storeSurvey } from '../support/data.ts';
 import {
   LAYOUTS,
   NUMBERS_SURVEY,
@@ -66,10 +66,8 @@ async function excelJs(file: Buffer): Promise<ExcelJS.Workbook> {
 }
 
 const account = await createAccount();
-const survey = await createSurvey(account, SURVEY);
-await addResponses(survey, hardResponses());
-const ofNumbers = await createSurvey(account, NUMBERS_SURVEY);
-await addResponses(ofNumbers, numberResponses());
+const survey = await storeSurvey(hardResponses(), { account, name: SURVEY });
+const ofNumbers = await storeSurvey(numberResponses(), { account, name: NUMBERS_SURVEY });
 
 const download = async (
   path: string,

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type TestResponse,
-  type TestSurvey,
-  addResponses,
-  createAccount,
-  createSurvey,
-} from '../support/data.ts';
+import { type TestResponse, type TestSurvey, createAccount, storeSurvey } from '../support/data.ts';
 import { readWorkbook, readZip } from '../support/xlsx.ts';
 import { type Parameters, expectError, get } from './requests.ts';
 
@@ -37,7 +31,6 @@ async function widthsOf(
 const account = await createAccount();
 
 test('columns are as wide as their names and the first 500 responses require, from 8 to 60 characters', async () => {
-  const survey = await createSurvey(account, undefined, 3);
   const row = (i: number): TestResponse => ({
     form: 2,
     userid: `u${100 + Math.floor(i / 2)}`,
@@ -48,9 +41,9 @@ test('columns are as wide as their names and the first 500 responses require, fr
     pageid: 'x'.repeat(59),
     timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
   });
-  await addResponses(
-    survey,
+  const survey = await storeSurvey(
     Array.from({ length: 600 }, (_, i) => row(i)),
+    { account },
   );
   const long = {
     flowid: 14,
@@ -90,13 +83,13 @@ test.each<[what: string, texts: readonly string[], message: string]>([
     'This selection has too many questions to return at once. Narrow it with shortcode or question_ref, or leave out codebook.',
   ],
 ])('a codebook %s is refused only if it is requested', async (_, texts, message) => {
-  const survey = await createSurvey(account);
   const earlier = {
     question_ref: 'q0',
     question_text: 'x'.repeat(LONGEST + 1),
     timestamp: '2026-01-01T00:00:00Z',
   };
-  await addResponses(survey, [...texts.map((question_text) => ({ question_text })), earlier]);
+  const rows = [...texts.map((question_text) => ({ question_text })), earlier];
+  const survey = await storeSurvey(rows, { account });
   const wide = { layout: 'wide', codebook: 'true' };
   expectError(await download(survey, wide), 400, 'export_too_large', message);
   expect((await download(survey, { ...wide, codebook: 'false' })).status).toBe(200);
@@ -104,11 +97,7 @@ test.each<[what: string, texts: readonly string[], message: string]>([
 });
 
 describe('a cell of a workbook', () => {
-  const withOne = async (row: TestResponse) => {
-    const survey = await createSurvey(account);
-    await addResponses(survey, [{}, row]);
-    return survey;
-  };
+  const withOne = (row: TestResponse) => storeSurvey([{}, row], { account });
 
   test.each<[string, string, string]>([
     ['of one byte', 'a'.repeat(LONGEST), 'a'],
@@ -163,11 +152,10 @@ describe('a cell of a workbook', () => {
   });
 
   test('can be too long outside the selection', async () => {
-    const survey = await createSurvey(account, undefined, 3);
-    await addResponses(survey, [
-      { response: long },
-      { form: 2, timestamp: '2026-03-02T00:00:00Z' },
-    ]);
+    const survey = await storeSurvey(
+      [{ response: long }, { form: 2, timestamp: '2026-03-02T00:00:00Z' }],
+      { account },
+    );
     for (const filter of [{ since: '2026-03-02' }, { shortcode: 'f1' }]) {
       expect((await download(survey, filter)).status).toBe(200);
     }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey, generateLimitedApiKey } from '../../src/auth/api-key.ts';
-import { fetchApi, fetchService, errorBody } from '../support/api.ts';
+import { expectError } from '../api/requests.ts';
+import { type ApiResponse, fetchApi, fetchService } from '../support/api.ts';
 import { createAccount, storeKey } from '../support/data.ts';
 import { linesIn } from '../support/request-log.ts';
 import { MINUTE, authenticate, unknownKeys, startKeyService } from './service.ts';
@@ -39,13 +40,12 @@ const from = (address: string, more: Record<string, string> = {}) => ({
   'CF-Connecting-IP': address,
   ...more,
 });
-const LIMITED = [
-  429,
-  errorBody(
-    'Too many requests from your network have an invalid or not recently used key. Check the key and try again in a few seconds.',
-  ),
-  '10',
-];
+
+/** Checks the error of a request beyond a limit. */
+function expectLimited(response: ApiResponse, message: string): void {
+  expectError(response, 429, 'rate_limited', message);
+  expect(response.headers.get('Retry-After')).toBe('10');
+}
 
 test('the limit per address counts unknown keys before they reach the database, and missing and malformed keys', () =>
   inOneWindow(async () => {
@@ -55,10 +55,10 @@ test('the limit per address counts unknown keys before they reach the database, 
     const responses = await Promise.all(unknownKeys(40).map((key) => authenticate(key, flood)));
     expect([count(responses, 401), count(responses, 429)]).toEqual([LIMIT, 40 - LIMIT]);
     expect(hashes.size).toBe(LIMIT);
-    for (const key of [undefined, 'x', generateApiKey()]) {
-      const { status, text, headers } = await authenticate(key, flood);
-      expect([status, text, headers.get('Retry-After')]).toEqual(LIMITED);
-    }
+    const message =
+      'Too many requests from your network have an invalid or not recently used key. Check the key and try again in a few seconds.';
+    for (const key of [undefined, 'x', generateApiKey()])
+      expectLimited(await authenticate(key, flood), message);
   }));
 
 test('beyond the limit per address, /healthz sends no query to a database that wakes up', () =>
@@ -74,12 +74,8 @@ test('beyond the limit per address, /healthz sends no query to a database that w
     });
     const checks = Array.from({ length: 40 }, () => fetchService('/healthz', { headers: flood }));
     await expect.poll(() => pings).toBeGreaterThanOrEqual(LIMIT);
-    const { status, text, headers } = await fetchService('/healthz', { headers: flood });
-    expect([status, text, headers.get('Retry-After')]).toEqual([
-      429,
-      errorBody('Too many requests from your network. Try again in a few seconds.'),
-      '10',
-    ]);
+    const message = 'Too many requests from your network. Try again in a few seconds.';
+    expectLimited(await fetchService('/healthz', { headers: flood }), message);
     expect((await authenticate(key, flood)).status).toBe(404); // counted apart
     awake.resolve();
     const responses = await Promise.all(checks);
@@ -102,11 +98,7 @@ describe.concurrent('the limit', () => {
       for (let i = 0; i < LIMIT; i++)
         expect(await statusOf(i % 2 ? second : account.key)).toBe(200);
       const refused = await fetchApi('/surveys', { key: account.key, headers });
-      expect([refused.status, refused.text, refused.headers.get('Retry-After')]).toEqual([
-        429,
-        errorBody('Too many requests for this account. Try again in a few seconds.'),
-        '10',
-      ]);
+      expectLimited(refused, 'Too many requests for this account. Try again in a few seconds.');
       refusedId = refused.headers.get('X-Request-Id');
       expect(await statusOf(second)).toBe(429);
       expect(await statusOf(other.key)).toBe(200);

@@ -67,10 +67,10 @@ export async function startKeyService(options: Omit<StackOptions, 'startProxy'> 
 
     deleteEntry: async (key: string) => worker.keys.delete(await hashApiKey(key)),
 
-    /** A new account whose key is in KV. `checked` is the time in its entry. */
-    async createCachedAccount() {
+    /** A new account whose key is in KV since `time`. `checked` is the time in its entry. */
+    async createCachedAccount(time = Date.now()) {
       const account = await createAccount();
-      expect((await authenticate(account.key)).status).toBe(404);
+      expect((await authenticateAt(time, account.key)).status).toBe(404);
       return { ...account, checked: await this.untilCached(account.key) };
     },
   };

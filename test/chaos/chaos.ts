@@ -1,12 +1,11 @@
 import { messageOf } from '../../tools/command.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
 import { sendHostile } from './actions/hostile.ts';
-import { endKey, expireKey, tryInvalidKey, useKey } from './actions/keys.ts';
-import { disconnect, disconnectDuringQuery, poll, readFile, readSlowly } from './actions/reads.ts';
+import { endKey, useKey } from './actions/keys.ts';
+import { disconnect, poll, readFile } from './actions/reads.ts';
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import type { Action, Context } from './context.ts';
-import { causeOutage } from './faults/outages.ts';
 import { tryFault } from './faults/trial.ts';
 import { writes } from './model/writes.ts';
 
@@ -23,35 +22,21 @@ const write: Action = async ({ world, tally }, random) => {
 
 /** Restarts the database while others read. */
 const restart: Action = async ({ world, stack, tally }) => {
-  await world.alone(() => causeOutage(() => stack.restartDatabase()));
+  await world.alone(() => stack.restartDatabase());
   tally.pass('fault: a restart of the database');
 };
 
-type Weighted = readonly [besideFiles: number, besidePages: number, Action];
-
-/**
- * How often each action is chosen, beside files and beside pages. For a second after a page, the
- * files of all other keys are read one database page at a time, so requests for pages come in
- * bursts.
- */
-const ACTIONS: readonly Weighted[] = [
-  [150, 30, (context, random) => tryFault(context, random, false)],
-  [0, 80, (context, random) => tryFault(context, random, true)],
-  [40, 10, readFile],
-  [0, 30, poll],
-  [0, 50, sendHostile],
-  [25, 40, write],
-  [4, 4, disconnect],
-  [5, 2, disconnectDuringQuery],
-  [1, 1, readSlowly],
-  [4, 4, endKey],
-  [3, 3, expireKey],
-  [5, 5, tryInvalidKey],
-  [0.5, 0.5, restart],
+/** How often each action is chosen. */
+const ACTIONS: readonly (readonly [weight: number, Action])[] = [
+  [180, tryFault],
+  [30, readFile],
+  [20, poll],
+  [30, sendHostile],
+  [30, write],
+  [7, disconnect],
+  [5, endKey],
+  [0.5, restart],
 ];
-const BURST_MS = 10_000;
-/** Part of this time. */
-const PAGES = 0.35;
 
 /** Runs all actions at once; then checks that nothing is left over. */
 export async function chaos(context: Context, random: Random, seconds: number): Promise<void> {
@@ -75,18 +60,13 @@ export async function chaos(context: Context, random: Random, seconds: number): 
  * the first action
  */
 async function act(context: Context, random: Random, end: number, first: number) {
-  for (let next = ACTIONS[first % ACTIONS.length]?.[2]; Date.now() < end; next = undefined) {
+  for (let next = ACTIONS[first]?.[1]; Date.now() < end; next = undefined) {
     const action = next ?? someAction(random);
     await action(context, random).catch((error: unknown) => context.tally.fail(messageOf(error)));
   }
 }
 
 function someAction(random: Random): Action {
-  const isBesidePages = Date.now() % BURST_MS < PAGES * BURST_MS;
-  const weighted = ACTIONS.map(([files, pages, action]) => ({
-    weight: isBesidePages ? pages : files,
-    action,
-  }));
-  let at = random() * weighted.reduce((sum, { weight }) => sum + weight, 0);
-  return (weighted.find(({ weight }) => (at -= weight) < 0) ?? { action: readFile }).action;
+  let at = random() * ACTIONS.reduce((sum, [weight]) => sum + weight, 0);
+  return ACTIONS.find(([weight]) => (at -= weight) < 0)?.[1] ?? readFile;
 }

@@ -1,7 +1,7 @@
-// npm run chaos: reads, writes and faults, all at once.
-import { Command, InvalidArgumentError } from 'commander';
-import { messageOf, runCommand } from '../../tools/command.ts';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+// npm run chaos -- --seconds 90 --seed 1: reads, writes and faults, all at once.
+import { parseArgs } from 'node:util';
+import { UserError, messageOf, runCommand } from '../../tools/command.ts';
+import { storeSurvey } from '../support/data.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { randomFrom } from '../support/random.ts';
 import { useStack } from '../support/stack-address.ts';
@@ -10,26 +10,15 @@ import { chaos } from './chaos.ts';
 import { Tally } from './context.ts';
 import { World } from './model/world.ts';
 
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('use a whole number.');
-  return Number(text);
-}
-
-const program = new Command('npm run chaos --')
-  .description(
-    'Sends all kinds of requests while rows and keys change and faults occur, and checks every response against a model.',
-  )
-  .option('--seconds <number>', 'how long to run', wholeNumber, 90)
-  .option(
-    '--seed <number>',
-    'seed of the random choices, to repeat a run',
-    wholeNumber,
-    Date.now() % 1_000_000,
-  )
-  .allowExcessArguments(false);
-
 await runCommand(async () => {
-  const { seconds, seed } = program.parse().opts<{ seconds: number; seed: number }>();
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '90' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    },
+  });
+  const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
+  if (!(seconds > 0 && seed >= 0)) throw new UserError('--seconds and --seed are whole numbers');
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   print(`seed ${seed}`);
   const random = randomFrom(seed);
@@ -46,12 +35,8 @@ await runCommand(async () => {
     useStack(stack.address);
     const world = new World(random);
     await world.store(random);
-    const hostile = await createAccount();
-    await addResponses(await createSurvey(hostile, 'fuzzed', 2), [
-      {},
-      { form: 1, response: '=1' },
-      { userid: 'a' },
-    ]);
+    const rows = [{}, { form: 1, response: '=1' }, { userid: 'a' }];
+    const { account: hostile } = await storeSurvey(rows, { name: 'fuzzed' });
     const context = { stack, proxy, world, hostile, tags: new Map(), served: new Map(), tally };
     await chaos(context, random, seconds).catch((error: unknown) => tally.fail(messageOf(error)));
     const { passed, problems } = tally;

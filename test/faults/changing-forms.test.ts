@@ -1,7 +1,8 @@
 import readExcelFile from 'read-excel-file/node';
 import { expect, test } from 'vitest';
 import { generateLimitedApiKey } from '../../src/auth/api-key.ts';
-import { fetchApi, query } from '../support/api.ts';
+import { type Parameters, get } from '../api/requests.ts';
+import { fetchApi } from '../support/api.ts';
 import {
   type TestAccount,
   type TestResponse,
@@ -12,8 +13,9 @@ import {
   createSurvey,
   sql,
   storeKey,
+  storeSurvey,
 } from '../support/data.ts';
-import { beginExport, readExport } from '../support/export.ts';
+import { beginExport, download, readExport } from '../support/export.ts';
 import { readZip } from '../support/xlsx.ts';
 import { createPagedSurvey, isPage, startFaultyService } from './service.ts';
 
@@ -24,11 +26,7 @@ const service = await startFaultyService();
 const THEIRS = 'of its new owner';
 const FORMS = 16;
 
-const createForms = async (): Promise<TestSurvey> => {
-  const survey = await createSurvey(await createAccount(), undefined, FORMS);
-  await addResponses(survey, responsesTo(FORMS));
-  return survey;
-};
+const createForms = () => storeSurvey(responsesTo(FORMS));
 
 const responsesTo = (forms: number): TestResponse[] =>
   Array.from({ length: 5 * forms }, (_, i) => ({
@@ -75,7 +73,7 @@ async function createReader({ account }: TestSurvey): Promise<TestAccount> {
   return { ...account, key };
 }
 
-type Request = [path: string, parameters: Parameters<typeof query>[0]];
+type Request = [path: string, parameters: Parameters];
 
 /**
  * Requests, and how many SQL requests each takes of a survey that was read before: all of them, and
@@ -102,11 +100,9 @@ const kinds: [...Request, requests: number, more: 0 | 1][] = [
 ];
 
 /** @returns what a request gets, and the number of its SQL requests */
-async function read({ name }: TestSurvey, { key }: TestAccount, [path, parameters]: Request) {
+async function read(survey: TestSurvey, account: TestAccount, [path, parameters]: Request) {
   const before = service.proxy.requests;
-  const { status, headers, bytes } = await fetchApi(path + query({ survey: name, ...parameters }), {
-    key,
-  });
+  const { status, headers, bytes } = await get(path, { ...survey, account }, parameters);
   const isWorkbook = status === 200 && path.endsWith('xlsx');
   return {
     requests: service.proxy.requests - before,
@@ -200,7 +196,7 @@ test('an export ends properly, without the rows that are stored after form versi
     await sql(`update surveys set survey_name = 'x' where id = $1`, [second.forms[0]?.id]);
     await addResponses(second, [{ timestamp: '2030-01-01T00:00:00Z', response: THEIRS }]);
   });
-  const { complete, bytes } = await readExport(await beginExport(survey));
+  const { complete, bytes } = await download(survey);
   const lines = String(bytes).split('\n');
   expect([complete, hasChanged()]).toEqual([true, true]);
   expect(lines.filter((line) => others.includes(line))).toEqual(others);
@@ -228,24 +224,19 @@ async function readWorkbook(
 }
 
 test('a workbook with a text that is too long, stored after the texts were measured, is aborted', async () => {
-  const survey = await createSurvey(await createAccount());
-  await addResponses(
-    survey,
-    Array.from({ length: 600 }, () => ({})),
-  );
+  const survey = await storeSurvey(Array.from({ length: 600 }, () => ({})));
   // in UTF-16
   const rows = [{ timestamp: '2030-01-01T00:00:00Z', response: '🎉'.repeat(16_384) }];
   expect((await readWorkbook(survey, rows)).complete).toBe(false);
 });
 
 test('a workbook has as a text what is stored after the columns of numbers were found', async () => {
-  const survey = await createSurvey(await createAccount());
   const rows = ['1', '2', '3'].map((response, i) => ({
     userid: String(i),
     question_ref: 'q',
     response,
   }));
-  await addResponses(survey, rows);
+  const survey = await storeSurvey(rows);
   const { complete, bytes } = await readWorkbook(
     survey,
     [{ timestamp: '2030-01-01T00:00:00Z', userid: '4', question_ref: 'q', response: '007' }],
@@ -258,12 +249,11 @@ test('a workbook has as a text what is stored after the columns of numbers were 
 
 /** Creates a survey with a response, whose form version has a shortcode of so many characters. */
 async function createNamed(length: number): Promise<TestSurvey> {
-  const survey = await createSurvey(await createAccount());
+  const survey = await storeSurvey([{}]);
   await sql(`update surveys set shortcode = repeat('x', $2) where id = $1`, [
     survey.forms[0]?.id,
     length,
   ]);
-  await addResponses(survey, [{}]);
   return survey;
 }
 

@@ -1,18 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { generateApiKey, generateLimitedApiKey } from '../../src/auth/api-key.ts';
-import { ACCOUNTS, KINDS, type Kind } from '../../src/limits/slots.ts';
+import { ACCOUNTS, KINDS } from '../../src/limits/slots.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestSurvey,
-  addResponses,
   copyResponses,
   createAccount,
   createBulkSurvey,
-  createSurvey,
   storeKey,
+  storeSurvey,
 } from '../support/data.ts';
 import { open, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
@@ -21,6 +19,7 @@ import {
   forward,
   isLaterPage,
   isPage,
+  leave,
   limitOf,
   startFaultyService,
   withoutRetries,
@@ -104,7 +103,7 @@ const statusesOf = async (sent: readonly Promise<Sent>[]) =>
 /** Small requests of each kind. */
 const small: Send[] = [fetchOf('/key'), fetchOf('/surveys'), page(), count, filtered, digests];
 
-test('ten accounts have an export each that no other can take, and four at most; others have what is left', async () => {
+test('ten accounts have an export each that no other can take, and four at most, with the limited keys of an account as another; others have what is left', async () => {
   const { headers, release } = await service.hold(isLaterPage);
   const started: IncomingMessage[] = [];
   const start = async (...surveys: TestSurvey[]) => {
@@ -118,6 +117,8 @@ test('ten accounts have an export each that no other can take, and four at most;
     const { status, headers: received, text } = await fetchOf('/responses/csv')(survey);
     return [status, received.get('X-Error-Code'), received.get('Retry-After'), text];
   };
+  const limited = { ...withKey(0).account, key: generateLimitedApiKey() };
+  await storeKey(limited.id, limited.key, { limits: { v: 1 } });
   await start(...greedy.slice(0, 4), ...times(4, () => other), another, another);
   const message = (exports: number) =>
     `This account already has ${exports} exports running. Try again when one of them has ended.`;
@@ -127,7 +128,7 @@ test('ten accounts have an export each that no other can take, and four at most;
     [429, 'rate_limited', '10', errorBody(message(4))],
     [429, 'rate_limited', '10', errorBody(message(2))],
   ]);
-  await start(...others.slice(2, 9));
+  await start({ ...withKey(0), account: limited }, ...others.slice(3, 9));
   const last = others.slice(9);
   const overloaded = [503, 'overloaded', '5', expect.any(String)];
   expect(await Promise.all(last.map(refusalOf))).toEqual([overloaded, overloaded]);
@@ -137,66 +138,6 @@ test('ten accounts have an export each that no other can take, and four at most;
   for (const { status, response } of await Promise.all(waiting))
     expect([status, (await readExport(response)).complete]).toEqual([200, true]);
 });
-
-test('of twelve accounts, ten have pages although others take all that is shared', async () => {
-  const { headers, held, release } = await service.hold(isPage);
-  const surveys = [withKey(0), ...others]; // twelve
-  const taking = surveys
-    .slice(0, ACCOUNTS)
-    .flatMap((survey, i) => times(i < 2 ? 4 : 1, () => page()(survey, headers)));
-  const { own, shared } = KINDS.quick;
-  await expect.poll(held).toBe(ACCOUNTS * own + shared);
-  const further = surveys.slice(ACCOUNTS).map((survey) => page()(survey, headers));
-  const keys = surveys.map((survey) => fetchOf('/key')(survey));
-  expect(await statusesOf(keys)).toEqual(surveys.map(() => 200));
-  expect(held()).toBe(ACCOUNTS * own + shared);
-  release();
-  expect(new Set(await statusesOf([...taking, ...further]))).toEqual(new Set([200]));
-});
-
-test('the limited keys of an account have exports of their own', async () => {
-  const { headers, release } = await service.hold(isLaterPage);
-  const survey = withKey(0);
-  const partner = { ...survey, account: { ...survey.account, key: generateLimitedApiKey() } };
-  await storeKey(survey.account.id, partner.account.key, { limits: { v: 1 } });
-  const started = await Promise.all(
-    [...greedy.slice(0, 4), partner].map((one) => exported(one, headers)),
-  );
-  expect(started.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-  release();
-  for (const { response } of started) expect((await readExport(response)).complete).toBe(true);
-});
-
-test.each<[what: string, kind: Kind, applies: (exchange: Exchange) => boolean, send: Send]>([
-  ['exports', 'file', isPage, exported],
-  ['counts', 'walk', isCount, count],
-  ['digests', 'scan', isDigests, digests],
-])(
-  'as many %s of an account run and wait as can; the others get 429 at once',
-  async (_, kind, applies, send) => {
-    const { most, waiting } = KINDS[kind];
-    const { headers, held, release } = await service.hold(applies);
-    const first = times(most, (i) => send(withKey(i), headers));
-    await expect.poll(held).toBeGreaterThanOrEqual(most);
-    const statuses: number[] = [];
-    const further = times(waiting + 4, (i) =>
-      send(withKey(i), headers).then(({ status }) => statuses.push(status)),
-    );
-    const beside = page()(other);
-    await expect.poll(() => statuses.length).toBeGreaterThanOrEqual(4);
-    expect([...statuses, (await beside).status]).toEqual([429, 429, 429, 429, 200]);
-
-    release();
-    const read = async (sent: Promise<Sent>) => {
-      const { status, response } = await sent;
-      if (response) await readExport(response); // makes room for the next
-      return status;
-    };
-    expect(await Promise.all(first.map(read))).toEqual(times(most, () => 200));
-    await Promise.all(further);
-    expect(statuses.slice(4)).toEqual(times(waiting, () => 200));
-  },
-);
 
 test('an account has 48 requests at a time, and further ones get 429', async () => {
   const { headers, release } = await service.hold(
@@ -238,10 +179,9 @@ test('an account’s files, counts and scans delay none of its other requests, a
 });
 
 test('while a large response is sent, another page is sent in parts, and what cannot be gets 503', async () => {
-  const codebook = await createSurvey(another.account);
-  await addResponses(
-    codebook,
+  const codebook = await storeSurvey(
     times(3000, (i) => ({ question_ref: `q${i}`, question_text: 'x'.repeat(300) })),
+    { account: another.account },
   );
   const { headers, held, release } = await service.hold(isPage);
   const large = page({ pageSize: 1000 })(other, headers);
@@ -259,10 +199,9 @@ test('while a large response is sent, another page is sent in parts, and what ca
 });
 
 test('a workbook is sent without a slot for its codebook', async () => {
-  const survey = await createSurvey(withKey(0).account);
-  await addResponses(
-    survey,
+  const survey = await storeSurvey(
     times(3000, (i) => ({ question_ref: `q${i}`, question_text: 'x'.repeat(300) })),
+    { account: withKey(0).account },
   );
   const { headers, held } = await service.hold(isLaterPage);
   const path = `/responses/xlsx${query({ survey: survey.name, codebook: 'true' })}`;
@@ -287,13 +226,9 @@ test('who is refused beside a query that is retried gets 503', async () => {
 
 test('the statuses and SQL requests of a limited key are the same with rows that it cannot see', async () => {
   const read = async (hidden: number, parameters: Record<string, string>) => {
-    const survey = await createSurvey(await createAccount());
     const rows = (length: number, question_ref: string) =>
-      addResponses(
-        survey,
-        times(length, (i) => ({ userid: `${question_ref} ${i}`, question_ref })),
-      );
-    await Promise.all([rows(hidden, 'hidden'), rows(40, 'seen')]);
+      times(length, (i) => ({ userid: `${question_ref} ${i}`, question_ref }));
+    const survey = await storeSurvey([...rows(hidden, 'hidden'), ...rows(40, 'seen')]);
     const account = { ...survey.account, key: generateLimitedApiKey() };
     await storeKey(account.id, account.key, { limits: { v: 1, without_questions: ['hidden'] } });
     const send = page({ pageSize: 25, ...parameters });
@@ -314,15 +249,6 @@ test('the statuses and SQL requests of a limited key are the same with rows that
   }
 });
 
-/** Sends a request, and leaves after some time. */
-async function leave(path: string, key: string, ms: number): Promise<void> {
-  const { hostname, port } = service.stack.worker.url;
-  const client = connect(Number(port), hostname).on('error', () => {});
-  client.write(`GET /api/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-  await sleep(ms);
-  client.resetAndDestroy();
-}
-
 test('clients that leave at once have no more queries running than those that stay', async () => {
   let [inFlight, most, sent] = [0, 0, 0];
   service.proxy.inject(async (exchange) => {
@@ -335,7 +261,9 @@ test('clients that leave at once have no more queries running than those that st
   const paths = [`/responses${query({ survey: withKey(0).name })}`, '/surveys'];
   const statuses = new Set<number>();
   for (let round = 0; round < 20; round++) {
-    const leaving = times(30, (i) => leave(paths[i % 2] as string, withKey(i).account.key, i));
+    const leaving = times(30, (i) =>
+      leave(paths[i % 2] as string, withKey(i).account.key, () => sleep(i)),
+    );
     statuses.add((await page()(other)).status);
     await Promise.all(leaving);
   }
@@ -403,7 +331,8 @@ describe('nothing is held', () => {
     });
     const leaving = times(36, (i) => {
       const [path, parameters] = kinds[i % kinds.length] as (typeof kinds)[number];
-      return leave(path + query({ survey: name, ...parameters }), account.key, (ms * (i + 1)) / 36);
+      const address = path + query({ survey: name, ...parameters });
+      return leave(address, account.key, () => sleep((ms * (i + 1)) / 36));
     });
     await Promise.all(leaving);
     service.proxy.inject();
@@ -469,10 +398,9 @@ describe('exports that are not read', () => {
   test('are aborted after 5 minutes, and pages after 10 seconds', async () => {
     const failures = () => eventsIn(service.stack.worker, 'export failed').length;
     const before = failures();
-    const largeAnswers = await createSurvey(withKey(0).account);
-    await addResponses(
-      largeAnswers,
+    const largeAnswers = await storeSurvey(
       times(5461, (i) => ({ userid: `u${i}`, response: 'x'.repeat(4096) })),
+      { account: withKey(0).account },
     );
     const jsonPage = await begin(
       `/responses${query({ survey: largeAnswers.name, pageSize: 5461 })}`,

@@ -47,7 +47,6 @@ await Promise.all([
   ...accounts
     .slice(0, 3)
     .map((one) => addSurvey(one, 'escaped', 1000, { response: `repeat(chr(1), 8000)` })),
-  addSurvey(account(0), 'long', 900, { response: `repeat('x', 16384)` }),
   addSurvey(account(0), 'participant', 260_000, {
     userid: `'u'`,
     question_ref: `'q' || n % 5000`,
@@ -86,21 +85,7 @@ const cases: [
   slots: Partial<Record<Kind, number>>,
 ][] = [
   ['ten lists of surveys of 20 MB', 10, ['/surveys'], 1, { quick: 3 }],
-  [
-    'ten files of form versions of 20 MB',
-    10,
-    [`/responses/form-data${of('mixed')}`],
-    1,
-    { quick: 3 },
-  ],
   ['20 pages of 25 answers of 600 KB', 20, [`/responses${of('large')}`], 1, { quick: 3, large: 1 }],
-  [
-    '12 pages of 900 answers of 16 KB',
-    12,
-    [`/responses${of('long', { pageSize: 900 })}`],
-    1,
-    { quick: 3, large: 1 },
-  ],
   [
     'two wide files of a participant with 260,000 answers',
     2,

@@ -9,7 +9,7 @@ import {
   withClient,
 } from '../support/data.ts';
 import { untilBlocked } from '../support/database.ts';
-import { beginExport, decompress, readExport } from '../support/export.ts';
+import { beginExport, decompress, download, readExport } from '../support/export.ts';
 import { lineOf } from '../support/request-log.ts';
 import { readZip } from '../support/xlsx.ts';
 import { FEW_RETRIES, isLaterPage, startFaultyService } from './service.ts';
@@ -89,9 +89,7 @@ test('an export under gzip that fails is a broken transfer, and a broken file fo
     if (exchange.index >= 7) exchange.reset();
   });
   const headers = { ...GZIP, ...FEW_RETRIES };
-  const { line, result } = await lineOf(service.stack.worker, async () =>
-    readExport(await beginExport(survey, { headers })),
-  );
+  const { line, result } = await lineOf(service.stack.worker, () => download(survey, { headers }));
   const { complete, bytes } = result;
   expect(complete).toBe(false);
   expect(line).toMatchObject({ status: 200, end: 'failed', reason: 'database: transient' });

@@ -1,16 +1,10 @@
-import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { type Page, errorBody, fetchApi, fetchService, query } from '../support/api.ts';
+import { get, rowsOf } from '../api/requests.ts';
+import { errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
-import {
-  addResponses,
-  createAccount,
-  createBulkSurvey,
-  createSurvey,
-  sql,
-} from '../support/data.ts';
-import { beginExport, readExport } from '../support/export.ts';
+import { copyResponses, createBulkSurvey, sql, storeSurvey } from '../support/data.ts';
+import { beginExport, download } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { type RequestLine, eventsIn, lineOf, untilLogged } from '../support/request-log.ts';
 import {
@@ -18,6 +12,7 @@ import {
   PAGED_ROWS,
   createPagedSurvey,
   endRetries,
+  leave,
   startFaultyService,
   withoutRetries,
 } from './service.ts';
@@ -30,9 +25,7 @@ const BULK_ROWS = 5000;
 const ANSWER = 'Zitronengras';
 const USER = 'participant-4711';
 
-const survey = await createSurvey(await createAccount(), 'Quittenumfrage', 2);
-await addResponses(
-  survey,
+const survey = await storeSurvey(
   Array.from({ length: ROWS }, (_, i) => ({
     form: i % 2,
     userid: `${USER} ${i % 100}`,
@@ -40,6 +33,7 @@ await addResponses(
     response: ANSWER,
     timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
   })),
+  { name: 'Quittenumfrage' },
 );
 const paged = await createPagedSurvey();
 const bulk = await createBulkSurvey(paged.account, {
@@ -74,7 +68,7 @@ const countRecords = (text: string) => parseCsv(Buffer.from(text)).length;
 
 test.each([
   ['/surveys', {}, (text: string) => (JSON.parse(text) as unknown[]).length],
-  ['/responses', { pageSize: 700 }, (text: string) => (JSON.parse(text) as Page).responses.length],
+  ['/responses', { pageSize: 700 }, (text: string) => rowsOf({ text }).length],
   ['/responses/csv', {}, countRecords],
   ['/responses/csv', { layout: 'wide' }, () => ROWS],
   ['/responses/questions', { format: 'csv' }, countRecords],
@@ -195,7 +189,7 @@ test('an export is logged with its rows and retries', async () => {
     faults++;
     exchange.reset();
   });
-  const { line, result } = await logged(async () => readExport(await beginExport(paged)));
+  const { line, result } = await logged(() => download(paged));
   const [bytes, sqlRequests] = [result.bytes.length, service.proxy.requests];
   expect(line).toMatchObject({
     rows: PAGED_ROWS,
@@ -246,14 +240,11 @@ describe('an export whose client disconnects', () => {
       if (exchange.query.includes('from responses')) exchange.hang();
     });
     const failures = eventsIn(service.stack.worker, 'request failed').length;
-    const { line } = await logged(async () => {
-      const { hostname, port } = service.stack.worker.url;
-      const client = connect(Number(port), hostname);
-      const headers = `Host: x\r\nAuthorization: Bearer ${key}\r\n`;
-      client.write(`GET /api/v1/responses/csv${address} HTTP/1.1\r\n${headers}\r\n`);
-      await expect.poll(() => service.proxy.requests).toBe(1);
-      client.resetAndDestroy();
-    });
+    const { line } = await logged(() =>
+      leave(`/responses/csv${address}`, key, async () => {
+        await expect.poll(() => service.proxy.requests).toBe(1);
+      }),
+    );
     expect(line).toMatchObject({
       status: null,
       rows: 0,
@@ -280,11 +271,11 @@ describe('an export that fails', () => {
       service.proxy.inject((exchange) => {
         if (exchange.index >= 6) fault(exchange);
       });
-      const { line, result } = await logged(async () =>
-        readExport(await beginExport(paged, { headers: FEW_RETRIES })),
-      );
+      const { line, result } = await logged(() => download(paged, { headers: FEW_RETRIES }));
       const { complete, bytes } = result;
       expect(complete).toBe(false);
+      // the file contains no error message
+      expect((await copyResponses(paged)).subarray(0, bytes.length).equals(bytes)).toBe(true);
       const isDefect = reason === 'database: defect';
       // What is sent when an error ends the transfer at once may be lost.
       const received = isDefect ? {} : { bytes: bytes.length, rows: parseCsv(bytes).length };
@@ -301,12 +292,11 @@ describe('an export that fails', () => {
       if (exchange.query.includes('question_text') && [0, 2].includes(pages++)) exchange.reset();
     });
     const headers = { 'Test-Retry-Seconds': '0' };
-    const { line } = await logged(async () => readExport(await beginExport(paged, { headers })));
+    const { line } = await logged(() => download(paged, { headers }));
     expect(line).toMatchObject({ status: 200, retries: 1, end: 'failed' });
   });
 
-  const fetchCsv = () =>
-    fetchApi(`/responses/csv${query({ survey: paged.name })}`, { key: paged.account.key });
+  const fetchCsv = () => get('/responses/csv', paged);
 
   test('before the first byte gets 503, and is logged with its retries, without a stack', async () => {
     service.proxy.inject((exchange) => exchange.reset());

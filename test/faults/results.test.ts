@@ -3,16 +3,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { type ApiResponse, type Page, errorBody, fetchApi, query } from '../support/api.ts';
+import { expectUnavailable, get, rowsOf } from '../api/requests.ts';
+import { type ApiResponse, errorBody, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import {
   type TestSurvey,
   addResponses,
   copyResponses,
   createAccount,
-  createSurvey,
+  storeSurvey,
 } from '../support/data.ts';
-import { beginExport, open, readExport } from '../support/export.ts';
+import { download, open, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { isPage, limitOf, startFaultyService } from './service.ts';
 
@@ -22,33 +23,30 @@ const account = await createAccount();
 const survey = await createRows(700);
 await fetchSummary(); // caches the key
 
-async function createRows(count: number): Promise<TestSurvey> {
-  const created = await createSurvey(account, undefined, 3);
+function createRows(count: number): Promise<TestSurvey> {
   const rows = Array.from({ length: count }, (_, i) => ({
     form: i % 3,
     userid: `u${i % 130}`,
     question_ref: `q${i}`,
     response: `answer ${i}`,
   }));
-  await addResponses(created, rows);
-  return created;
+  return storeSurvey(rows, { account });
 }
 
 /** Exports a survey. @returns whether the file is complete and has the right bytes */
 async function isExported(of: TestSurvey): Promise<boolean> {
-  const { complete, bytes } = await readExport(await beginExport(of));
+  const { complete, bytes } = await download(of);
   return complete && bytes.equals(await copyResponses(of));
 }
 
 test('an export whose results are limited after its first page is complete, and reads none of its pages twice', async () => {
-  const tied = await createSurvey(account, undefined, 3);
   const rows = Array.from({ length: 120 }, (_, i) => ({
     form: i % 3,
     question_ref: `q${1000 + Math.floor(i / 3)}`,
     // the export expects large rows, and plans pages of some 40
     response: 'x'.repeat(i === 0 ? 1_500_000 : 20),
   }));
-  await addResponses(tied, rows);
+  const tied = await storeSurvey(rows, { account });
   const pages: string[] = [];
   service.proxy.inject((exchange) => {
     if (!isPage(exchange)) return;
@@ -61,10 +59,7 @@ test('an export whose results are limited after its first page is complete, and 
 
 /** A page of JSON that takes several SQL results is streamed. */
 const fetchStreamed = (pageSize: number, method = 'GET') =>
-  fetchApi(`/responses${query({ survey: survey.name, pageSize, order: 'desc' })}`, {
-    key: account.key,
-    method,
-  });
+  get('/responses', survey, { pageSize, order: 'desc' }, { method });
 const linkedCursor = ({ headers }: ApiResponse) =>
   /[?&]after=([\w-]+)>/.exec(headers.get('Link') ?? '')?.[1];
 
@@ -72,7 +67,7 @@ test('a page of JSON has pageSize rows if SQL results are limited to 3 rows, and
   service.limitRows(3);
   const response = await fetchStreamed(100);
   expect(response.headers.get('ETag')).toBeNull(); // its body is not known yet
-  const { responses } = JSON.parse(response.text) as Page;
+  const responses = rowsOf(response);
   expect(new Set(responses.map((row) => row['question_ref'])).size).toBe(100);
   expect(linkedCursor(response)).toBe(responses.at(-1)?.token);
   expect(linkedCursor(await fetchStreamed(100, 'HEAD'))).toBe(responses.at(-1)?.token);
@@ -109,62 +104,55 @@ test('a small query that gets a large result of another one is retried', async (
 });
 
 test('a page of JSON takes few requests, even if its first row is larger than all others together', async () => {
-  const mixed = await createSurvey(account);
-  const names = Array.from({ length: 200 }, (_, i) => `q${1000 + i}`);
-  await addResponses(
-    mixed,
-    names.map((name, i) => ({
-      question_ref: name,
-      response: 'x'.repeat(i === 0 ? 5_000_000 : 8000),
-    })),
-  );
+  const rows = Array.from({ length: 200 }, (_, i) => ({
+    question_ref: `q${1000 + i}`,
+    response: 'x'.repeat(i === 0 ? 5_000_000 : 8000),
+  }));
+  const mixed = await storeSurvey(rows, { account });
   service.proxy.inject();
-  const response = await fetchApi(`/responses${query({ survey: mixed.name, pageSize: 200 })}`, {
-    key: account.key,
-  });
-  const { responses } = JSON.parse(response.text) as Page;
-  expect(responses.map((row) => row['question_ref'])).toEqual(names);
+  expect(rowsOf(await get('/responses', mixed, { pageSize: 200 }))).toMatchObject(rows);
   expect(service.proxy.requests).toBeLessThan(40);
 });
 
 test('a row larger than a page may be, among small ones, is exported', async () => {
-  const large = await createSurvey(account, undefined, 2);
-  await addResponses(large, [
-    ...Array.from({ length: 600 }, (_, i) => ({ form: i % 2, question_ref: `q${i}` })),
-    {
-      question_ref: 'large',
-      timestamp: '2026-03-01T00:03:43.770048Z',
-      response: 'x,"\n€'.repeat(700_000),
-    },
-    { question_ref: 'after', timestamp: '2026-03-02T00:00:00Z' },
-  ]);
+  const large = await storeSurvey(
+    [
+      ...Array.from({ length: 600 }, (_, i) => ({ form: i % 2, question_ref: `q${i}` })),
+      {
+        question_ref: 'large',
+        timestamp: '2026-03-01T00:03:43.770048Z',
+        response: 'x,"\n€'.repeat(700_000),
+      },
+      { question_ref: 'after', timestamp: '2026-03-02T00:00:00Z' },
+    ],
+    { account },
+  );
   expect(await isExported(large)).toBe(true);
 });
 
 test('a participant who does not fit in memory breaks off a wide file, after all earlier participants', async () => {
-  const large = await createSurvey(account);
-  await addResponses(large, [
-    ...Array.from({ length: 600 }, (_, i) => ({
-      userid: `a${i}`,
-      question_ref: 'q0',
-      response: 'x'.repeat(1000),
-    })),
-    ...Array.from({ length: 9 }, (_, i) => ({
-      userid: 'b',
-      question_ref: `q${i}`,
-      response: 'x'.repeat(2_000_000),
-    })),
-    { userid: 'c', question_ref: 'q0' },
-  ]);
-  const { complete, bytes } = await readExport(
-    await beginExport(large, { parameters: { layout: 'wide' } }),
+  const large = await storeSurvey(
+    [
+      ...Array.from({ length: 600 }, (_, i) => ({
+        userid: `a${i}`,
+        question_ref: 'q0',
+        response: 'x'.repeat(1000),
+      })),
+      ...Array.from({ length: 9 }, (_, i) => ({
+        userid: 'b',
+        question_ref: `q${i}`,
+        response: 'x'.repeat(2_000_000),
+      })),
+      { userid: 'c', question_ref: 'q0' },
+    ],
+    { account },
   );
+  const { complete, bytes } = await download(large, { parameters: { layout: 'wide' } });
   expect(complete).toBe(false);
   expect(bytes.length).toBeGreaterThan(500_000);
   expect(String(bytes)).not.toMatch(/^[bc],/m);
 
-  const path = `/responses/csv${query({ survey: large.name, layout: 'wide', question_ref: 'q0' })}`;
-  const narrowed = await fetchApi(path, { key: account.key });
+  const narrowed = await get('/responses/csv', large, { layout: 'wide', question_ref: 'q0' });
   expect(new Set(parseCsv(narrowed.bytes).map(({ userid }) => userid)).size).toBe(602);
 });
 
@@ -183,10 +171,9 @@ test.each([
   '%s %j has a response of up to %d MiB, with its other columns and as JSON; a longer one gets %i',
   async (path, parameters, mib, status, message) => {
     const read = async (bytes: number) => {
-      const large = await createSurvey(account);
       const response = 'x'.repeat(bytes);
-      await addResponses(large, [{ response }]);
-      const fetched = await fetchApi(path + query({ survey: large.name, ...parameters }), account);
+      const large = await storeSurvey([{ response }], { account });
+      const fetched = await get(path, large, parameters);
       return { ...fetched, isWhole: fetched.text.includes(response) };
     };
     const { isWhole, ...longest } = await read(mib * MIB - 10_000);
@@ -197,7 +184,7 @@ test.each([
 );
 
 function fetchSummary() {
-  return fetchApi(`/responses/summary${query({ survey: survey.name })}`, survey.account);
+  return get('/responses/summary', survey);
 }
 const isSummary = ({ query: text }: Exchange) => text.includes('answered');
 /** Far more than a summary can have, and than is read of an error. */
@@ -213,9 +200,7 @@ test('a redirect of the SQL endpoint is not followed, because the request has th
   const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/sql`;
   for (const status of [301, 302, 303, 307, 308, 401, 403]) {
     service.proxy.inject((exchange) => exchange.reply(status, '', { location }));
-    const response = await fetchSummary();
-    const found = [status, response.status, response.headers.get('X-Error-Code')];
-    expect(found).toEqual([status, 503, 'database_unavailable']);
+    expectUnavailable(await fetchSummary());
   }
   other.close();
   expect(followed).toEqual([]);

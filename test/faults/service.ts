@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, onTestFinished } from 'vitest';
 import { limitIndex } from '../chaos/faults/lies.ts';
 import { origin } from '../support/api.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type TestSurvey, storeSurvey } from '../support/data.ts';
 import { type Exchange, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { useStack } from '../support/stack-address.ts';
 import { type StackOptions, startStack } from '../support/stack.ts';
@@ -106,6 +107,19 @@ export async function withoutRetries<T>(responses: Promise<T>): Promise<T> {
   return responses;
 }
 
+/** Sends a request to the API, whose client leaves when `until` ends. */
+export async function leave(
+  path: string,
+  key: string,
+  until: () => Promise<unknown>,
+): Promise<void> {
+  const { hostname, port } = new URL(origin());
+  const client = connect(Number(port), hostname).on('error', () => {});
+  client.write(`GET /api/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  await until();
+  client.resetAndDestroy();
+}
+
 /** Recognises queries of responses, of either layout. */
 export const isPage = ({ query }: Exchange): boolean =>
   /select \((?:parent_surveyid|userid)\)::text/.test(query);
@@ -137,9 +151,7 @@ export const PAGED_ROWS = 6000;
  * @param firstBytes the length of that response
  */
 export async function createPagedSurvey(firstBytes = 970_000): Promise<TestSurvey> {
-  const survey = await createSurvey(await createAccount(), undefined, 4);
-  await addResponses(
-    survey,
+  return storeSurvey(
     Array.from({ length: PAGED_ROWS }, (_, i) => ({
       form: i % 4,
       userid: `u${i % 130}`,
@@ -149,5 +161,4 @@ export async function createPagedSurvey(firstBytes = 970_000): Promise<TestSurve
       response: `"${i}", ${'x'.repeat(i === 0 ? firstBytes : 20)}`,
     })),
   );
-  return survey;
 }

@@ -1,15 +1,13 @@
 import { afterEach, expect, test } from 'vitest';
 import { fetchApi, query } from '../support/api.ts';
-import { addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import { sql, storeSurvey } from '../support/data.ts';
 import { eventsIn } from '../support/request-log.ts';
 import { startFaultyService } from './service.ts';
 
 // What the owner of a database or of a role can set, which every new connection has.
 
 const service = await startFaultyService();
-const survey = await createSurvey(await createAccount(), undefined, 2);
-await addResponses(
-  survey,
+const survey = await storeSurvey(
   ['=1+1', 'a\\b', '-A. x\n-B. y\n-C. 10:30', '🎉'.repeat(3), '1.1'].map((text, i) => ({
     form: i % 2,
     userid: `u${i}`,

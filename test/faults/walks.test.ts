@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Page, fetchApi, query } from '../support/api.ts';
+import { get, rowsOf } from '../api/requests.ts';
+import { fetchApi } from '../support/api.ts';
 import {
   type TestSurvey,
   addResponses,
@@ -7,7 +8,7 @@ import {
   createAccount,
   createBulkSurvey,
 } from '../support/data.ts';
-import { beginExport, readExport } from '../support/export.ts';
+import { download } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { createPagedSurvey, isPage, limitOf, startFaultyService } from './service.ts';
 
@@ -31,12 +32,8 @@ const matching = (question: string) =>
 const isWalk = (exchange: Exchange) => isPage(exchange) && !exchange.query.includes(') <= (');
 
 const fetchPage = (parameters: Record<string, string>, headers: Record<string, string> = {}) =>
-  fetchApi(`/responses${query({ survey: survey.name, pageSize: 25, ...parameters })}`, {
-    key: survey.account.key,
-    headers,
-  });
-const timesOf = ({ text }: { text: string }) =>
-  (JSON.parse(text) as Page).responses.map((row) => row['timestamp']);
+  get('/responses', survey, { pageSize: 25, ...parameters }, { headers });
+const timesOf = (page: { text: string }) => rowsOf(page).map((row) => row['timestamp']);
 
 /**
  * Exports with parameters. @returns the lines, of which the last is empty, and the queries that it
@@ -45,7 +42,7 @@ const timesOf = ({ text }: { text: string }) =>
 async function exportOf(of: TestSurvey, parameters: Record<string, string>) {
   const queries: Exchange[] = [];
   service.proxy.inject((exchange) => void queries.push(exchange));
-  const { complete, bytes } = await readExport(await beginExport(of, { parameters }));
+  const { complete, bytes } = await download(of, { parameters });
   service.proxy.inject();
   expect(complete).toBe(true);
   return { lines: linesOf(bytes), queries };
@@ -54,23 +51,9 @@ async function exportOf(of: TestSurvey, parameters: Record<string, string>) {
 const isBoundary = ({ query: sql }: Exchange) => sql.includes('row_number() over (order by');
 
 describe('a page', () => {
-  test('that walks far has all its rows, in both orders, and takes one SQL request', async () => {
-    await fetchPage({}); // caches the key
-    service.proxy.inject();
-    expect(timesOf(await fetchPage({ question_ref: 'rare' }))).toEqual(RARE.slice(0, 25));
-    const backwards = await fetchPage({ question_ref: 'question_3', order: 'desc', pageSize: '7' });
-    const last = whole.filter((line) => line.includes(',question_3,')).slice(-7);
-    expect(timesOf(backwards).toReversed()).toEqual(
-      last.map((line) => /2026-03[^,]*Z/.exec(line)?.[0]),
-    );
-    expect(timesOf(await fetchPage({ question_ref: 'rare', pageSize: '30' }))).toEqual(RARE);
-    expect(service.proxy.requests).toBe(3);
-    expect(timesOf(await fetchPage({ question_ref: 'none' }))).toEqual([]);
-  });
-
   test('is a walk because of its filters, whatever it finds; two of an account run at a time', async () => {
-    const late = JSON.parse((await fetchPage({ order: 'desc', pageSize: '40' })).text) as Page;
-    const after = late.responses.at(-1)?.token ?? '';
+    const late = rowsOf(await fetchPage({ order: 'desc', pageSize: '40' }));
+    const after = late.at(-1)?.token ?? '';
     const { headers, held, release } = await service.hold(isWalk);
     const walks = [
       { question_ref: 'none' },
@@ -81,7 +64,7 @@ describe('a page', () => {
     await expect.poll(held).toBe(2);
 
     // an index holds these
-    const userid = late.responses[0]?.['userid'] as string;
+    const userid = late[0]?.['userid'] as string;
     for (const parameters of [{}, { userid }, { since: '2026-05-01', until: '2026-06-01' }])
       expect(timesOf(await fetchPage(parameters)).length).toBeGreaterThan(0);
     expect((await fetchApi('/surveys', survey.account)).status).toBe(200);
@@ -128,9 +111,7 @@ describe('an export', () => {
 
   test('whose windows take several SQL results has all its rows', async () => {
     const pages = service.limitRows(500);
-    const { bytes } = await readExport(
-      await beginExport(survey, { parameters: { question_ref: 'question_3' } }),
-    );
+    const { bytes } = await download(survey, { parameters: { question_ref: 'question_3' } });
     expect(linesOf(bytes)).toEqual(matching('question_3'));
     expect(pages.length).toBeGreaterThan(matching('question_3').length / 500);
   });

@@ -1,7 +1,8 @@
-import type { Client } from 'pg';
-import { expect } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, expect } from 'vitest';
 import { Proof } from '../../src/db/proof.ts';
 import type { Query } from '../../src/db/sql.ts';
+import { startDatabase } from '../support/database.ts';
 
 /** A node of a plan in EXPLAIN's JSON. */
 export interface Plan {
@@ -19,6 +20,18 @@ export interface Plan {
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
   readonly Plans?: readonly Plan[];
+}
+
+/** Creates a database for a test file. @returns a connection of its owner */
+export async function connectToNew(): Promise<Client> {
+  const database = await startDatabase();
+  const client = new Client(database.url);
+  await client.connect();
+  afterAll(async () => {
+    await client.end();
+    await database.stop();
+  });
+  return client;
 }
 
 /** Applies the settings of the Worker's role. */

@@ -155,6 +155,21 @@ export async function addResponses(
   await insertResponses(rows);
 }
 
+/**
+ * Creates a survey with responses, and the form versions that they are to. @param given by default, a
+ * new account and name
+ */
+export async function storeSurvey(
+  responses: readonly TestResponse[],
+  given: { account?: TestAccount; name?: string } = {},
+): Promise<TestSurvey> {
+  const forms = 1 + Math.max(...responses.map(({ form = 0 }) => form));
+  const account = given.account ?? (await createAccount());
+  const survey = await createSurvey(account, given.name, forms);
+  await addResponses(survey, responses);
+  return survey;
+}
+
 /** Inserts responses. @param rows their columns, with metadata as JSON text */
 export async function insertResponses(rows: readonly object[]): Promise<void> {
   const columns = `parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,

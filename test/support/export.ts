@@ -70,6 +70,10 @@ export async function readExport(
   return { complete: response.complete, bytes: Buffer.concat(chunks) };
 }
 
+/** Downloads a file to its end. */
+export const download = async (...file: Parameters<typeof beginExport>) =>
+  readExport(await beginExport(...file));
+
 /**
  * Decompresses as much as possible of a transfer that broke off. @throws Error when a complete one
  * is not gzip

@@ -14,26 +14,19 @@ import { headersOf } from './export.ts';
 export interface RawRequest {
   readonly method: string;
   readonly target: string;
-  readonly version: string;
   readonly headers: readonly string[];
-  readonly body: string;
 }
 
 /**
  * The bytes of a request. @param key replaces `KEY`; with one character changed, it replaces
  * `OTHER`
  */
-function bytesOf({ method, target, version, headers, body }: RawRequest, key: string): Buffer {
+function bytesOf({ method, target, headers }: RawRequest, key: string): Buffer {
   const other = key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21);
   const filled = headers.map((line) => line.replaceAll('KEY', key).replaceAll('OTHER', other));
-  const lines = [
-    `${method} ${target} HTTP/${version}`,
-    'Host: localhost',
-    'Connection: close',
-    ...filled,
-  ];
+  const lines = [`${method} ${target} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...filled];
 
-  return Buffer.from(`${lines.join('\r\n')}\r\n${body === '' ? '\r\n' : body}`, 'latin1');
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 
 /**

@@ -4,7 +4,7 @@ import type { EncodeRows, EncodedPage, EncodedRows } from '../../src/encode/rows
 type Rows = readonly (readonly (string | null)[])[];
 
 /** How the last row begins. No other is likely to look like it. */
-export const LAST = '["last row ';
+const LAST = '["last row ';
 
 /** Rows as they are in a SQL-over-HTTP response that ends with them, and the last row. */
 export const rowsJson = (rows: Rows): string =>
@@ -35,11 +35,7 @@ export function escapedRowsJson(rows: Rows): string {
 
 /** Encodes the result of {@link rowsJson}. */
 export const encodeJson = (encode: EncodeRows, json: string): EncodedPage =>
-  encodeBytes(encode, new TextEncoder().encode(json));
-
-/** Likewise, of its bytes. */
-export const encodeBytes = (encode: EncodeRows, json: Uint8Array<ArrayBuffer>): EncodedPage =>
-  encode(json, 0, new TextEncoder().encode(LAST));
+  encode(new TextEncoder().encode(json), 0, new TextEncoder().encode(LAST));
 
 /** Rows as a page of CSV, with the positions of its cells. */
 export function pageOf(rows: Rows): EncodedRows {

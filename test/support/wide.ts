@@ -1,4 +1,5 @@
 import { armOf, parseArm } from '../../src/responses/arm.ts';
+import type { Parameters } from '../chaos/requests/parameters.ts';
 import { labelOf } from './choices.ts';
 
 type Cell = string | null;
@@ -20,18 +21,6 @@ export interface Row {
   readonly translated_response: Cell;
   /** The texts of the metadata's keys, without those that are null. */
   readonly values: Readonly<Record<string, string>>;
-}
-
-/** The parameters of the wide layout. */
-export interface WideParameters {
-  readonly value?: 'response' | 'translated' | 'translated_label' | 'label' | undefined;
-  readonly repeats?: 'last' | 'first' | 'drop' | undefined;
-  readonly columns?: 'form_question' | 'question' | undefined;
-  readonly metadata?: readonly string[] | undefined;
-  readonly arm?: readonly string[] | undefined;
-  readonly timing?: boolean | undefined;
-  readonly require_metadata?: readonly string[] | undefined;
-  readonly require_question?: readonly string[] | undefined;
 }
 
 /** The shortcodes of a survey's form versions by id, the oldest first. */
@@ -79,7 +68,7 @@ export const smallestIndex = ({ group }: Question): number =>
 export function columnNames(
   questions: readonly Question[],
   shortcodes: Shortcodes,
-  columns: WideParameters['columns'],
+  columns: Parameters['columns'],
 ): Map<string, string> {
   const names = new Map<string, string>();
   for (const { shortcode, question, group } of questions) {
@@ -100,11 +89,7 @@ export function columnNames(
 }
 
 /** What a response's column is found by. */
-export const keyOf = (
-  row: Row,
-  shortcodes: Shortcodes,
-  columns?: WideParameters['columns'],
-): string =>
+export const keyOf = (row: Row, shortcodes: Shortcodes, columns?: Parameters['columns']): string =>
   columns === 'question'
     ? row.question_ref
     : JSON.stringify([shortcodes.get(row.surveyid), row.question_ref]);
@@ -132,18 +117,14 @@ export const TIMING = [
   'answer_time_90',
 ];
 /** The first column that people can have typed. */
-export const firstTyped = ({ timing }: WideParameters): number =>
+export const firstTyped = ({ timing }: Parameters): number =>
   FIXED.length + (timing ? TIMING.length : 0);
 
 /**
  * The columns of a wide file, and what those of questions are found by. @param rows in the order of
  * a long file
  */
-export function wideColumns(
-  rows: readonly Row[],
-  shortcodes: Shortcodes,
-  parameters: WideParameters,
-) {
+export function wideColumns(rows: readonly Row[], shortcodes: Shortcodes, parameters: Parameters) {
   const { columns, metadata = [], arm = [], timing } = parameters;
   const names = columnNames(questionsOf(rows, shortcodes), shortcodes, columns);
   const header: string[] = [
@@ -163,7 +144,7 @@ export function wideRecords(
   participant: readonly Row[],
   { keys }: ReturnType<typeof wideColumns>,
   shortcodes: Shortcodes,
-  parameters: WideParameters,
+  parameters: Parameters,
 ): Cell[][] {
   const { repeats, columns, metadata = [], arm = [], timing } = parameters;
   const known = participant.filter((row) => keys.includes(keyOf(row, shortcodes, columns)));
@@ -200,7 +181,7 @@ export function wideRecords(
 export const isLeftOut = (
   participant: readonly Row[],
   shortcodes: Shortcodes,
-  parameters: WideParameters,
+  parameters: Parameters,
 ): boolean => rulesOf(parameters).some(({ isBrokenBy }) => isBrokenBy(participant, shortcodes));
 
 /** The rules by which parameters leave out participants. */
@@ -208,7 +189,7 @@ export const rulesOf = ({
   repeats,
   require_metadata: keys = [],
   require_question: questions = [],
-}: WideParameters): {
+}: Parameters): {
   readonly rule: string;
   readonly name: string | null;
   readonly isBrokenBy: (participant: readonly Row[], shortcodes: Shortcodes) => boolean;
@@ -250,7 +231,7 @@ function onlyFirstFlows(rows: readonly Row[], shortcodes: Shortcodes): Row[] {
 /** The text that a response has in its column. */
 export function answerOf(
   { response, translated_response: translated, question_text: text }: Row,
-  { value }: WideParameters,
+  { value }: Parameters,
 ) {
   const label = labelOf(response, text);
   if (value === 'label') return label ?? response;

@@ -3,10 +3,6 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { CsvRecords } from '../../src/encode/records.ts';
 import { questionColumns } from '../../src/formats/wide/columns.ts';
-import {
-  MAX_PARTICIPANT_SIZE,
-  ParticipantTooLargeError,
-} from '../../src/formats/wide/participant.ts';
 import { rowColumns } from '../../src/formats/wide/rows.ts';
 import { wideTableBuilder } from '../../src/formats/wide/table-builder.ts';
 import { pageOf } from '../support/rows-json.ts';
@@ -117,16 +113,4 @@ test('a participant counts until its records are written', () => {
   expect(sizes.length).toBeGreaterThan(10);
   expect(Math.min(...sizes)).toBeGreaterThanOrEqual(size);
   expect(builder.size).toBeLessThan(2000);
-});
-
-test('the size of one participant is bounded, and counts neither replaced responses nor other participants', () => {
-  const half = 'x'.repeat(MAX_PARTICIPANT_SIZE / 2);
-  const builder = newBuilder();
-  const addOfAnother = (question: number) => [
-    ...builder.add(pageOf([cellsOf({ userid: 'v', question, response: half })])),
-  ];
-  add(builder, 2, () => ({ response: half }));
-  expect(builder.size).toBeLessThan(1.1 * half.length);
-  expect(addOfAnother(0).length).toBeGreaterThan(0);
-  expect(() => addOfAnother(1)).toThrow(ParticipantTooLargeError);
 });

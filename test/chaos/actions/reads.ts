@@ -1,9 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../../support/api.ts';
 import { open } from '../../support/export.ts';
-import type { Exchange } from '../../support/fault-proxy.ts';
 import { type Random, pick } from '../../support/random.ts';
 import { type Reading, read } from '../checks/read.ts';
 import type { Action, Context } from '../context.ts';
@@ -12,8 +8,6 @@ import { isSized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
 import { PATHS, type Path, type Request } from '../requests/request.ts';
 
-/** Longer than workerd takes to notice that a client has disconnected. */
-const NOTICED_MS = 10_000;
 const FILES: readonly Path[] = [
   ...PATHS.filter((path) => path !== '/responses'),
   '/responses/csv',
@@ -35,7 +29,7 @@ function someRequest(context: Context, random: Random, paths: readonly Path[]): 
   const account = pick(random, world.accounts);
   const path = pick(random, paths);
   const survey = someSurvey(random, context, account);
-  return { account, path, parameters: randomParameters(random, path, survey, world.views(random)) };
+  return { account, path, parameters: randomParameters(random, path, survey, world.accounts) };
 }
 
 async function readAs(
@@ -46,7 +40,6 @@ async function readAs(
 ) {
   const { status, headers } = await read(context, request, {
     key: pick(random, request.account.keys),
-    isBasic: random() < 0.2,
     gzip: random() < 0.5,
     ...(random() < 0.1 ? { method: 'HEAD' as const } : {}),
     ...reading,
@@ -76,14 +69,6 @@ export const poll: Action = async (context, random) => {
   for (const one of await Promise.allSettled(all)) if (one.status === 'rejected') throw one.reason;
 };
 
-/** Reads a large file slowly. */
-export const readSlowly: Action = async (context, random) => {
-  const account = pick(random, context.world.pair);
-  const parameters = { survey: 'many bytes', layout: pick(random, [undefined, 'wide' as const]) };
-  const path = pick(random, ['/responses/csv', '/responses/xlsx'] as const);
-  await readAs(context, random, { account, path, parameters }, { slowMs: 3000, method: 'GET' });
-};
-
 /** Closes the connection in the middle of a file, with FIN or RST. */
 export const disconnect: Action = async ({ world, tally }, random) => {
   const how = pick(random, ['FIN', 'RST']);
@@ -105,26 +90,4 @@ export const disconnect: Action = async ({ world, tally }, random) => {
   if (how === 'RST') response.socket.resetAndDestroy();
   else response.destroy();
   tally.pass(`disconnect with ${how}`);
-};
-
-/** Resets the connection while the database works on a page: the Worker must cancel the query. */
-export const disconnectDuringQuery: Action = async ({ world, proxy, tally }, random) => {
-  const name = randomUUID();
-  const { promise: held, resolve: hold } = Promise.withResolvers<Exchange>();
-  using _ = proxy.watch(name, (exchange) => {
-    if (exchange.index < 2) return;
-    exchange.hang();
-    hold(exchange);
-  });
-  const response = await open(`/responses/csv${query({ survey: 'many bytes' })}`, {
-    key: pick(random, pick(random, world.pair).keys),
-    headers: { 'Test-Trial': name },
-  });
-  response.on('error', () => {}).resume();
-  const exchange = await Promise.race([held, once(response, 'close').then(() => undefined)]);
-  if (!exchange) return; // refused because of others
-  response.socket.resetAndDestroy();
-  if ((await Promise.race([exchange.closed, sleep(NOTICED_MS, 'late')])) === 'late')
-    throw new Error(`a query runs ${NOTICED_MS / 1000} s after its client disconnected`);
-  tally.pass('disconnect during a query');
 };

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-import type { KeyLimits } from '../../../src/auth/key-limits.ts';
 import { naiveCsv } from '../../support/csv.ts';
 import { digestsOf } from '../../support/digests.ts';
 import { type Question, type Shortcodes, isLeftOut, rulesOf } from '../../support/wide.ts';
@@ -15,6 +13,7 @@ import type { Parameters } from '../requests/parameters.ts';
 import { formsOf, select } from './select.ts';
 import {
   type CountedAnswers,
+  LONG,
   codebookTable,
   formDataTable,
   longHeader,
@@ -39,24 +38,9 @@ const jsonOf = (members: Readonly<Record<string, string>>): string =>
 
 const listOf = (jsons: readonly string[]) => `[${jsons.join(',')}]`;
 
-export const keyJson = ({ email }: Account, limits: Data['limits']): string =>
-  jsonOf({ email: quoted(email), expires: 'null', limits: limits ? limitsJson(limits) : 'null' });
-
-function limitsJson({ without_questions: hidden, secret, ...limits }: KeyLimits): string {
-  const { v, surveys, shortcodes, questions, metadata, pageid } = limits;
-  const pseudonyms = secret && hash('sha256', Buffer.from(secret, 'hex')).slice(0, 8);
-  const without = hidden?.length;
-  return JSON.stringify({
-    v,
-    surveys,
-    shortcodes,
-    questions,
-    without_questions: without,
-    metadata,
-    pageid,
-    pseudonyms,
-  });
-}
+/** @param limits as JSON */
+export const keyJson = ({ email }: Account, limits: string): string =>
+  jsonOf({ email: quoted(email), expires: 'null', limits });
 
 export function surveysJson({ marker }: Account, forms: readonly FormVersion[]): string {
   const newestFirst = forms.toSorted((a, b) => b.created - a.created || byCreation(a, b));
@@ -79,22 +63,7 @@ export function surveysJson({ marker }: Account, forms: readonly FormVersion[]):
 }
 
 /** The members of a response before its token. */
-const MEMBERS = [
-  'parent_surveyid',
-  'parent_shortcode',
-  'shortcode',
-  'surveyid',
-  'flowid',
-  'userid',
-  'question_ref',
-  'question_idx',
-  'question_text',
-  'response',
-  'timestamp',
-  'metadata',
-  'pageid',
-  'translated_response',
-];
+const MEMBERS = LONG.filter((name) => name !== 'ad_id').toSpliced(2, 0, 'shortcode');
 
 export function responseJson(row: Response, shortcode: string, { omit = [] }: Parameters): string {
   const hasToken = !['timestamp', 'userid', 'question_ref', 'surveyid', 'token'].some((name) =>

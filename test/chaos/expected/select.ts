@@ -28,7 +28,7 @@ export function select(
   const direction = order === 'desc' ? -1 : 1;
   return data.responses
     .filter(({ surveyid }) => ids.has(surveyid))
-    .filter(({ at }) => (!since || at >= since.at) && (!until || at < until.at))
+    .filter(({ at }) => at >= (since ?? -Infinity) && at < (until ?? Infinity))
     .filter(
       (row) =>
         (!userid || userid.includes(row.userid)) &&

@@ -18,7 +18,7 @@ import type { Parameters } from '../requests/parameters.ts';
 
 export type Cells = (string | null)[];
 
-const LONG = [
+export const LONG = [
   'parent_surveyid',
   'parent_shortcode',
   'surveyid',

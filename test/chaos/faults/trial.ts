@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type Random, below, pick } from '../../support/random.ts';
 import { read } from '../checks/read.ts';
-import type { Context } from '../context.ts';
+import type { Action, Context } from '../context.ts';
 import type { Account } from '../model/account.ts';
 import type { Sized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
 import { PATHS, type Path, type Request } from '../requests/request.ts';
 import type { InjectedFault, SqlResult } from './fault.ts';
 import { lies } from './lies.ts';
-import { cacheFaults, lasting, passing } from './visible.ts';
+import { lasting, passing } from './visible.ts';
 
 /** A kind of requests, which every fault is combined with. */
 interface Kind {
@@ -34,59 +34,41 @@ const KINDS: readonly Kind[] = [
 
 const faults = [...passing, ...lasting, ...lies];
 
-/**
- * Sends a request of some kind, with a fault at one of its requests to the database, or of the key
- * cache.
- */
-export async function tryFault(context: Context, random: Random, ofPages: boolean): Promise<void> {
+/** Sends a request of some kind, with a fault at one of its requests to the database. */
+export const tryFault: Action = async (context, random) => {
   const { world, tally } = context;
-  const kind = pick(
-    random,
-    KINDS.filter(({ path }) => (path === '/responses') === ofPages),
-  );
+  const kind = pick(random, KINDS);
   const { path, survey } = kind;
   const [account, other] = (random() < 0.5 ? world.pair : world.pair.toReversed()) as [
     Account,
     Account,
   ];
   const request = { account, path, parameters: randomParameters(random, path, survey, [account]) };
-  if (survey === 'few rows' && (path === '/key' || random() < 0.12)) {
-    const fault = pick(random, cacheFaults);
-    const headers = { 'Test-Key-Cache': fault };
-    // any of these, since the key is looked up, too
-    const plan = new Map([[someIndex(random, kind), pick(random, passing)]]);
-    await send(context, random, {
-      request,
-      kind,
-      plan,
-      headers,
-      key: await world.issueKey(account),
-    });
-    return tally.pass(`fault: a key cache that ${fault}`);
-  }
-  const fault = pick(random, faults);
+  // a new key is looked up too
+  const isNew = path === '/key' || random() < 0.05;
+  const key = isNew ? await world.issueKey(account) : pick(random, account.keys);
   // With more than one, the first may prevent the request that another one is planned for.
-  const planned = [
-    ...(random() < 0.25 ? [pick(random, faults), pick(random, lasting)] : []),
-    fault,
-  ];
+  const planned = Array.from({ length: random() < 0.25 ? 3 : 1 }, () =>
+    pick(random, isNew ? passing : faults),
+  );
   const plan = new Map(planned.map((one) => [someIndex(random, kind), one]));
-  const needsForeign = fault.name.startsWith('foreign');
-  const foreign = needsForeign
+  const needsForeign = planned.some(({ name }) => name.startsWith('foreign'));
+  const { results: foreign } = needsForeign
     ? await send(context, random, {
         request: { ...request, account: other },
         kind,
-        plan: new Map(),
+        key: pick(random, other.keys),
       })
-    : undefined;
+    : { results: [] };
   const { injected } = await send(context, random, {
     request,
     kind,
+    key,
     plan,
-    foreign: foreign?.results,
+    foreign,
   });
   for (const { name } of injected) tally.pass(`fault: ${name}`);
-}
+};
 
 /**
  * The index of a request to the database, which may not be sent: how many are needed depends on
@@ -98,33 +80,25 @@ const someIndex = (random: Random, { survey, maxBytes }: Kind) =>
 interface Trial {
   readonly request: Request;
   readonly kind: Kind;
+  readonly key: string;
   /** Faults by the index of the request to the database. */
-  readonly plan: ReadonlyMap<number, InjectedFault>;
+  readonly plan?: ReadonlyMap<number, InjectedFault>;
   /** Results of another account. */
-  readonly foreign?: readonly SqlResult[] | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly key?: string;
+  readonly foreign?: readonly SqlResult[];
 }
 
 /** Sends a request with faults. @returns the results of its requests to the database */
 async function send(
   context: Context,
   random: Random,
-  {
-    request,
-    kind,
-    plan,
-    foreign = [],
-    headers = {},
-    key = pick(random, request.account.keys),
-  }: Trial,
+  { request, kind, key, plan, foreign = [] }: Trial,
 ): Promise<{ results: SqlResult[]; injected: InjectedFault[] }> {
   const name = randomUUID();
   const results: SqlResult[] = [];
   const injected: InjectedFault[] = [];
   using _ = context.proxy.watch(name, (exchange) => {
     exchange.refuseLonger(kind.maxBytes);
-    const fault = plan.get(exchange.index);
+    const fault = plan?.get(exchange.index);
     if (fault) {
       injected.push(fault);
       const unaltered = () => void injected.splice(injected.indexOf(fault), 1);
@@ -140,7 +114,7 @@ async function send(
     key,
     gzip: random() < 0.5,
     ...(random() < 0.05 ? { method: 'HEAD' as const } : {}),
-    headers: { 'Test-Trial': name, ...headers },
+    headers: { 'Test-Trial': name },
     refusals: () => new Set(injected.flatMap(({ refusals = [] }) => refusals)),
     isLimited: true,
   });

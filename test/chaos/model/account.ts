@@ -1,4 +1,3 @@
-import type { KeyLimits } from '../../../src/auth/key-limits.ts';
 import type { Row } from '../../support/wide.ts';
 
 /** Microseconds since 2026-03-01T00:00:00Z: a number that keeps all digits of a timestamp. */
@@ -40,8 +39,6 @@ export interface Response extends Row {
 export interface Data {
   readonly forms: readonly FormVersion[];
   readonly responses: readonly Response[];
-  /** Those of the key that sees no more than this. */
-  readonly limits?: KeyLimits;
 }
 
 /** An account, and all data that it has had. No other account may see any of it. */

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { KeyLimits } from '../../../src/auth/key-limits.ts';
 import { type Random, below, pick } from '../../support/random.ts';
-import type { Data, Response } from './account.ts';
 import { METADATA_KEYS, QUESTIONS, SHORTCODES, SIZED, SURVEYS, USERIDS } from './random-data.ts';
 
 /** At least one limit. Each list may hide everything, and may have a name that nothing has. */
@@ -33,48 +32,3 @@ function randomSecret(random: Random): string {
 
 const pseudonymOf = (userid: string, secret: string) =>
   `p${createHmac('sha256', Buffer.from(secret, 'hex')).update(userid).digest('hex').slice(0, 32)}`;
-
-/** A member of an object without objects, as Postgres prints it, and its name. */
-const MEMBER = /("(?:[^"\\]|\\.)*"): (?:"(?:[^"\\]|\\.)*"|[^,}]*)/g;
-
-/** @returns what a limited key sees of its account's data; the same object for each row */
-export function maskOf(limits: KeyLimits): (data: Data) => Data {
-  const {
-    surveys,
-    shortcodes,
-    questions,
-    without_questions: hidden = [],
-    metadata,
-    pageid,
-    secret,
-  } = limits;
-  const isVisible = (key: string) =>
-    (metadata?.includes(key) ?? true) && !(pageid === false && key === 'pageid');
-  const mask = (row: Response): Response => {
-    const members = Array.from((row.metadata ?? '').matchAll(MEMBER));
-    const kept = members
-      .filter(([, name = '']) => isVisible(JSON.parse(name) as string))
-      .map(([member]) => member);
-    return {
-      ...row,
-      metadata: row.metadata === null ? null : `{${kept.join(', ')}}`,
-      values: Object.fromEntries(Object.entries(row.values).filter(([name]) => isVisible(name))),
-      pageid: pageid === false ? null : row.pageid,
-      userid: secret === undefined ? row.userid : pseudonymOf(row.userid, secret),
-    };
-  };
-  const masked = new WeakMap<Response, Response>();
-  return ({ forms, responses }) => {
-    const visible = forms.filter(
-      ({ survey, shortcode }) =>
-        (surveys?.includes(survey) ?? true) && (shortcodes?.includes(shortcode) ?? true),
-    );
-    const ids = new Set(visible.map(({ id }) => id));
-    const rows = responses.filter(
-      ({ surveyid, question_ref: name }) =>
-        ids.has(surveyid) && (questions?.includes(name) ?? true) && !hidden.includes(name),
-    );
-    for (const row of rows) if (!masked.has(row)) masked.set(row, mask(row));
-    return { limits, forms: visible, responses: rows.map((row) => masked.get(row) as Response) };
-  };
-}

@@ -1,9 +1,7 @@
 import { generateApiKey, generateLimitedApiKey } from '../../../src/auth/api-key.ts';
-import type { KeyLimits } from '../../../src/auth/key-limits.ts';
 import { insertResponses, sql, storeKey } from '../../support/data.ts';
 import { type Random, below, pick } from '../../support/random.ts';
 import { Account, type Data, type FormVersion, timestampOf } from './account.ts';
-import { maskOf, randomLimits } from './limits.ts';
 import {
   SIZED,
   SURVEYS,
@@ -14,8 +12,8 @@ import {
 } from './random-data.ts';
 
 /**
- * Of an account, without and with limits. Those without may have four exports at a time together,
- * and so may the others.
+ * Of an account, without and with limits that hide nothing. Those without may have four exports at a
+ * time together, and so may the others.
  */
 const KEYS = 2;
 
@@ -29,8 +27,6 @@ export class World {
   readonly names: string[] = [...SURVEYS];
   /** The accounts with the same large surveys. */
   readonly pair: readonly Account[];
-  /** What limited keys see of their account's data, by key. */
-  readonly #masks = new Map<string, (data: Data) => Data>();
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(random: Random) {
@@ -45,25 +41,10 @@ export class World {
     return done;
   }
 
-  /** What a key sees of its account's data. */
-  seenBy(key: string, data: Data): Data {
-    return this.#masks.get(key)?.(data) ?? data;
-  }
-
-  /** All accounts, each as one of its keys sees it. */
-  views(random: Random): Pick<Account, 'data'>[] {
-    return this.accounts.map(({ keys, data }) => ({ data: this.seenBy(pick(random, keys), data) }));
-  }
-
-  issueKey(
-    account: Account,
-    expires: Date | null = null,
-    limits: KeyLimits | null = null,
-  ): Promise<string> {
+  issueKey({ id }: Account, isLimited = false): Promise<string> {
     return this.alone(async () => {
-      const key = limits ? generateLimitedApiKey() : generateApiKey();
-      if (limits) this.#masks.set(key, maskOf(limits));
-      await storeKey(account.id, key, { expires, limits });
+      const key = isLimited ? generateLimitedApiKey() : generateApiKey();
+      await storeKey(id, key, { limits: isLimited ? { v: 1 } : null });
       return key;
     });
   }
@@ -71,9 +52,8 @@ export class World {
   async store(random: Random): Promise<void> {
     for (const [i, account] of this.accounts.entries()) {
       await sql('insert into users (id, email) values ($1, $2)', [account.id, account.email]);
-      for (let key = 0; key < KEYS; key++) account.keys.push(await this.issueKey(account));
-      for (let key = 0; key < KEYS; key++)
-        account.keys.push(await this.issueKey(account, null, randomLimits(random)));
+      for (let key = 0; key < 2 * KEYS; key++)
+        account.keys.push(await this.issueKey(account, key >= KEYS));
       for (const survey of i < 2 ? SIZED : [])
         await add(account, sizedSurvey(random, account, survey));
       for (const survey of i < 3 ? SURVEYS : []) {

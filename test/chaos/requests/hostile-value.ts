@@ -53,7 +53,7 @@ const NUMBERS = [
   '１',
 ];
 const TIMES = ['2026-03-01T09:30:00.0000009+00:00', '2026-02-28', '9999-12-31t24:00:00-23:59'];
-const SURVEYID = '00000000-0000-4000-8000-000000000000';
+export const SURVEYID = '00000000-0000-4000-8000-000000000000';
 /** Parts of page tokens with a wrong type, size or meaning. */
 const PARTS: readonly unknown[] = [
   ...[

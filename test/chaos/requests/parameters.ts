@@ -1,24 +1,20 @@
 import { type Random, below, pick } from '../../support/random.ts';
-import { type Account, type Moment, type Response, timestampOf } from '../model/account.ts';
+import type { Account, Moment } from '../model/account.ts';
 import { type Position, shortcodesOf } from '../model/order.ts';
-import { DAY, METADATA_KEYS, QUESTIONS, SHORTCODES, USERIDS } from '../model/random-data.ts';
+import { METADATA_KEYS, QUESTIONS, SHORTCODES, USERIDS } from '../model/random-data.ts';
 import { formsOf } from '../expected/select.ts';
 import type { Path } from './request.ts';
 
-/** A moment, and one way to write it in a request. */
-interface Instant {
-  readonly text: string;
-  readonly at: Moment;
-}
-
-type Value = (random: Random, row: Response & { readonly shortcode: string }) => unknown;
+/** A response that a request can name. */
+type Named = Position & { readonly shortcode: string };
+type Value = (random: Random, row: Named) => unknown;
 /**
  * Random values, all of them valid, but for a column that the table may not have. The row is a
  * response that they can name.
  */
 const VALUES = {
-  since: (random, { at }) => instant(random, at),
-  until: (random, { at }) => instant(random, at),
+  since: (random, { at }): Moment => at + below(random, 2),
+  until: (random, { at }): Moment => at + below(random, 2),
   userid: (random, { userid }) => few(random, userid, [...USERIDS, 'U1', 'u']),
   shortcode: (random) => few(random, 'f0', [...SHORTCODES, 'F1', 'f']),
   question_ref: (random, { question_ref }) => few(random, question_ref, [...QUESTIONS, 'Q1', 'q']),
@@ -71,6 +67,18 @@ export type Parameters = {
   readonly [Name in keyof typeof VALUES]?: ReturnType<(typeof VALUES)[Name]> | undefined;
 };
 
+export const NAMES: readonly string[] = Object.keys(VALUES);
+
+/** Random values of parameters. */
+export const valuesOf = (
+  random: Random,
+  names: readonly string[],
+  row: () => Named,
+): Partial<Parameters> =>
+  Object.fromEntries(
+    names.map((name) => [name, VALUES[name as keyof typeof VALUES]?.(random, row())]),
+  );
+
 export const FILTERS: readonly string[] = ['since', 'until', 'userid', 'shortcode', 'question_ref'];
 /** One is a key of some metadata. */
 const ARMS = ['seed_2', 'seed_25_2', 'seed_7'];
@@ -117,36 +125,17 @@ export function randomParameters(
   if (!names || rows.length === 0) return { survey, ...missing };
   const filters = random() < 0.5 ? FILTERS.filter(() => random() < 0.35) : [];
   const others = names.filter((name) => random() < (name === 'column' ? 0.2 : 0.6));
-  const given = [...filters, ...others].map((name) => [
-    name,
-    VALUES[name as keyof typeof VALUES]?.(random, pick(random, rows)),
-  ]);
+  const given = valuesOf(random, [...filters, ...others], () => pick(random, rows));
   // is refused
   const count = isWide && path === '/responses/csv' && random() < 0.05 ? { count: true } : {};
   return {
     survey,
     ...missing,
     ...(isWide ? { layout: 'wide' } : {}),
-    ...Object.fromEntries(given),
+    ...given,
     ...count,
   };
 }
 
 const few = (random: Random, own: string, others: readonly string[]) =>
   [own, pick(random, others)].slice(random() < 0.3 ? 1 : 0);
-
-/** A moment at or near another one, in one of the ways to write it. */
-function instant(random: Random, at: Moment): Instant {
-  const moment = at + below(random, 2);
-  const day = Math.floor(moment / DAY) * DAY;
-  const inZone = timestampOf(moment + 7_200_000_000).replace('Z', '+02:00');
-  const seconds = timestampOf(moment).replace(/(?:\.\d+)?Z/, '');
-  const microseconds = String(((moment % 1e6) + 1e6) % 1e6).padStart(6, '0');
-  return pick(random, [
-    { text: timestampOf(moment), at: moment },
-    { text: inZone, at: moment },
-    { text: timestampOf(day).slice(0, 10), at: day },
-    // Between two microseconds: the next one is the first at this time or later.
-    { text: `${seconds}.${microseconds}1Z`, at: moment + 1 },
-  ]);
-}

@@ -1,5 +1,5 @@
 import { query } from '../../support/api.ts';
-import type { Account } from '../model/account.ts';
+import { type Account, type Moment, timestampOf } from '../model/account.ts';
 import { tokenOf } from '../model/order.ts';
 import type { Parameters } from './parameters.ts';
 
@@ -25,9 +25,10 @@ export interface Request {
 }
 
 /** Path and query of a request. */
-export function addressOf({ path, parameters }: Request): string {
+export function addressOf({ path, parameters }: Request | Omit<Request, 'account'>): string {
   if (path === '/surveys' || path === '/key') return path;
   const { since, until, after, ...rest } = parameters;
   const token = after && tokenOf(after.response, after.older);
-  return path + query({ ...rest, since: since?.text, until: until?.text, after: token });
+  const textOf = (moment?: Moment) => (moment === undefined ? undefined : timestampOf(moment));
+  return path + query({ ...rest, since: textOf(since), until: textOf(until), after: token });
 }
