@@ -2,7 +2,7 @@ import { messageOf } from '../../tools/command.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
 import { sendHostile } from './actions/hostile.ts';
 import { endKey, useKey } from './actions/keys.ts';
-import { disconnect, poll, readFile } from './actions/reads.ts';
+import { disconnect, poll, readFile, readSlowly } from './actions/reads.ts';
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import type { Action, Context } from './context.ts';
@@ -34,6 +34,7 @@ const ACTIONS: readonly (readonly [weight: number, Action])[] = [
   [30, sendHostile],
   [30, write],
   [7, disconnect],
+  [2, readSlowly],
   [5, endKey],
   [0.5, restart],
 ];
