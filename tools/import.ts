@@ -1,5 +1,5 @@
 // npm run db:import: loads responses for an account, from files or from a running service.
-import { isAbsolute, join, relative } from 'node:path';
+import { resolve } from 'node:path';
 import { commandLine, counted, needs, runCommand, UserError } from './command.ts';
 import { InvalidArgumentError, Option } from 'commander';
 import { type Microseconds, parseInstant } from '../src/responses/timestamp.ts';
@@ -20,8 +20,7 @@ import { startProgress } from './progress.ts';
 
 const program = commandLine('npm run db:import --')
   .description(
-    "Loads survey responses from files in the service's own export formats: everything, or nothing if a file has an " +
-      'error. The error message names the line. Or copies them from a running service.',
+    "Loads survey responses: from files in the service's own export formats (all rows or none), or from a running service.",
   )
   .option('--email <address>', 'account to load the responses for; created if it does not exist')
   .option('--forms <file>', 'form versions, as exported by /responses/form-data')
@@ -33,23 +32,18 @@ const program = commandLine('npm run db:import --')
   .addHelpText(
     'after',
     `
-Files: CSV in UTF-8, plain or gzip, with the export's columns in any order.
-Timestamps look like 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00. An empty field is null; an empty text is
-written "". Import the files as they were exported, without safe=true, which adds apostrophes: spreadsheets round long ids
-and drop zeros before numbers.
+Files: CSV in UTF-8, plain or gzip, as they were exported, without safe=true: spreadsheets round long ids and drop zeros.
+An empty field is null; an empty text is written "".
 
-You can load the same files again. Rows that are already stored take the file's values if these differ. Nothing is
-deleted; "npm run db:remove" does that.
+Stored rows take the new values if these differ. Nothing is deleted; "npm run db:remove" does that.
 
---from takes the key for that service from SURVEY_SOURCE_KEY. Run it again after an interruption.
+--from takes the key for that service from SURVEY_SOURCE_KEY.
 
-E-mail addresses match regardless of case. The database is DATABASE_URL, or else that of the npm start
-that is running on DATA_DIR (.data).
-It is migrated first, except with --dry-run.
+The database is DATABASE_URL, or else that of the npm start that is running on DATA_DIR (.data). It is migrated first,
+except with --dry-run.
 
-Examples:
-  npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz
-  SURVEY_SOURCE_KEY=… npm run db:import -- --from https://host/api/v1 --email ann@example.org`,
+Example:
+  npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz`,
   )
   .hook('preAction', (_, command) => {
     const { from, survey, since } = command.opts<Partial<CopyArguments>>();
@@ -165,6 +159,5 @@ function formatCounts(noun: string, { new: added, changed, unchanged }: Counts):
  */
 function fromCallersFolder(path: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
-  if (isAbsolute(path) || script !== 'db:import' || folder === undefined) return path;
-  return join(relative(process.cwd(), folder), path);
+  return script === 'db:import' && folder !== undefined ? resolve(folder, path) : path;
 }

@@ -20,17 +20,11 @@ test('a copy of another instance has every byte that the service exports', async
   const { signal } = new AbortController();
   const source = openSource(stackAddress().origin, account.key, signal);
   const options = { dryRun: false, signal, onProgress: () => {}, onNotice: () => {} };
-  const run = () => copySurveys(copy.url, source, { email: 'copy@example.org' }, options);
-  const copies = await run();
+  const copies = await copySurveys(copy.url, source, { email: 'copy@example.org' }, options);
   expect(copies.map(({ error, refused, missing }) => [error, refused, missing])).toEqual([
     [undefined, 0, 0],
     [undefined, 0, 0],
   ]);
-  const again = await run();
-  expect(again.map(({ responses: { unchanged } }) => unchanged)).toEqual(
-    expect.arrayContaining([0, all.length]),
-  );
-
   const forms = `select id, survey_name, shortcode, title, formid, created::text, metadata::text, translation_conf::text
     from surveys where userid = (select id from users where email = $1) order by id`;
   const responses = `select parent_surveyid, parent_shortcode, surveyid, flowid, userid, question_ref, question_idx,

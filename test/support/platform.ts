@@ -184,7 +184,7 @@ export async function startPlatform(accounts: PlatformAccount[]) {
         );
       else response.writeHead(404).end('Cannot GET');
     } catch (error) {
-      if (path === '/responses') json(500, { error: { message: error } }); // an Error has no JSON
+      if (path === '/responses') json(500, { error: { message: error } }); // an Error's JSON is {}
       else response.writeHead(500).end();
     }
   }
@@ -195,7 +195,8 @@ export async function startPlatform(accounts: PlatformAccount[]) {
     if (platform.intercept(request, response)) return;
     const account = accounts.find(({ key }) => request.headers.authorization === `Bearer ${key}`);
     const path = pathname.replace('/api/v1', '');
-    if (!account) response.writeHead(401).end(JSON.stringify({ error: { message: {} } }));
+    if (!account)
+      response.writeHead(401).end(JSON.stringify({ error: { message: 'Invalid Token.' } }));
     else respond(account, path, Object.fromEntries(searchParams), response);
   }).listen(0, '127.0.0.1');
 

@@ -60,17 +60,15 @@ const responsesFiles: [string, string | Uint8Array][] = [
   [': the gzip file is damaged, or has other bytes after its end', withMore('\0more')],
   [' line 1: the file is empty', ''],
   [
-    ' line 1: must name the columns of /responses/csv, separated by commas, but is "version 1"',
+    ' line 1: must name the columns of /responses/csv, separated by commas, but is "version 1": it lacks parent_surveyid, ',
     'version 1\n',
   ],
   [
-    ' line 1: the header has unknown columns token, ""',
+    ' line 1: must name the columns of /responses/csv, separated by commas, but is "parent_surveyid,parent_shortcode,surveyid,flowid,userid,ques…": it has unknown or repeated token, ""',
     csvOf([responseRow({ token: 'b', '': 'a' })]),
   ],
   [' line 1: this looks like the forms file: did you swap --forms and --responses?', onLine3()],
-  [' line 7: repeats the header: remove it', onLine5() + onLine5({ userid: '4' })],
   [' line 7: must have 14 fields, like the header, but has 2', `${onLine5()}a,b\n`],
-  [' line 7: is empty: remove it', `${onLine5()}\n`],
   [' line 5: response: has a NUL character', onLine5({ response: 'a\0b' })],
   [' line 5: is not valid UTF-8', Buffer.from(onLine5({ response: 'one\ntwo \u00E9' }), 'latin1')],
   [
@@ -100,7 +98,7 @@ const responsesFiles: [string, string | Uint8Array][] = [
 /** The same for the forms file. */
 const formsFiles: typeof responsesFiles = [
   [
-    ' line 1: the header lacks column survey_name; it repeats column version',
+    ' line 1: must name the columns of /responses/form-data, separated by commas, but is "surveyid,shortcode,version,version,survey_created,metadata": it lacks survey_name, and has unknown or repeated version',
     onLine3().replace('survey_name', 'version'),
   ],
   [' line 1: this looks like the responses file: did you swap --forms and --responses?', onLine5()],

@@ -140,7 +140,7 @@ describe('npm run db:import', () => {
     expect([...phases].map((phase) => phase.join(': '))).toEqual([
       'reading forms: 1 row, 0.0 of 0.0 MB',
       'reading responses: 1 row, 0.0 of 0.0 MB',
-      ...['checking', 'comparing', 'writing'].map((verb) => `${verb} responses: 1 row`),
+      ...['checking', 'writing'].map((verb) => `${verb} responses: 1 row`),
     ]);
   });
 
@@ -228,7 +228,6 @@ describe('an import stores', () => {
       'CRLF, a byte order mark and no line break at the end',
       `\uFEFF${csvOf([awkward], '\r\n')}`.trimEnd(),
     ],
-    ['CRLF after some lines and LF after others', csvOf([awkward]).replace('\n', '\r\n')],
     [
       'column names in quotes',
       csvOf([awkward]).replace(/.*/, (names) => names.replaceAll(/\w+/g, '"$&"')),
@@ -330,16 +329,6 @@ describe('an import stores', () => {
     for (const row of found) row['metadata'] = JSON.stringify({ ad_id: row['ad_id'] });
     expect(found).toEqual(rows);
     expect((await load(files)).responses).toEqual({ new: 0, changed: 0, unchanged: rows.length });
-  });
-
-  test('responses of a megabyte', async () => {
-    const long = ['x'.repeat(1_048_576), '",\n'.repeat(350_000), '👩‍👩‍👧é'.repeat(100_000)];
-    await load({ responses: csvOf(rowsOf(long.map((response) => ({ response })))) });
-    expect((await stored()).map((row, index) => row['response'] === long[index])).toEqual([
-      true,
-      true,
-      true,
-    ]);
   });
 
   test('every digit of the numbers in JSON, and an ad_id that is a number; other digits are a change', async () => {

@@ -5,20 +5,24 @@ import { counted, messageOf, UserError } from '../command.ts';
 import { inTransaction, withConnection } from '../connection.ts';
 import { printable } from '../keys/printable.ts';
 import { ADVISORY_LOCK, migrate } from '../migrations.ts';
-import { BadLine, shown } from './bad-line.ts';
+import { shown } from './bad-line.ts';
 import { formsFile, responsesFile } from './columns.ts';
 import { checkVersions, type Counts, storeForms } from './forms.ts';
 import { cancelWhenAborted, type ImportOptions } from './import-files.ts';
-import { loadFile, loadRows, type Row } from './load-file.ts';
+import { loadFile } from './load-file.ts';
+import { loadValid } from './load-valid.ts';
 import { storeResponses } from './responses.ts';
-import { type Source, SourceFailure } from './source.ts';
-import { fieldsIn, type JsonObject, objectsIn, placeOf, withExactTime } from './source-rows.ts';
+import { type JsonObject, type Source, SourceFailure } from './source.ts';
+import { placeOf, withExactTime } from './source-rows.ts';
 
 const PAGE_SIZE = 5_000;
+const PART_BYTES = 65_536;
 /** After how many failures a page is made smaller. */
 const ATTEMPTS_PER_SIZE = 3;
 /** How many rows of a survey that cannot be stored are named. */
 const MAX_NAMED = 20;
+/** The longest name or token that is sent; characters. No server accepts longer ones. */
+const MAX_TEXT = 8_000;
 
 export interface CopyInput {
   email: string;
@@ -58,10 +62,11 @@ export async function copySurveys(
   options: Required<ImportOptions>,
 ): Promise<SurveyCopy[]> {
   const { signal, onProgress, dryRun } = options;
-  const listed = await source.retrying('/surveys', async () =>
-    objectsIn(await source.get('/surveys')),
+  onProgress('listing', 'surveys');
+  const listed = await source.retrying('/surveys', () => source.objects('/surveys'));
+  const found = Map.groupBy(listed, (version) =>
+    String(version['survey_name']).slice(0, MAX_TEXT).toWellFormed(),
   );
-  const found = Map.groupBy(listed, (version) => String(version['survey_name']).toWellFormed());
   if (!dryRun) await migrate(url);
   return withConnection(url, async (client) => {
     using _ = await cancelWhenAborted(url, client, signal);
@@ -83,9 +88,9 @@ export async function copySurveys(
         await copySurvey(client, source, input, versions, copy, options);
       } catch (error) {
         signal.throwIfAborted(); // instead of Postgres' error for a cancelled statement
-        // of a value, or of an id that is repeated
-        const isRefusal = error instanceof DatabaseError && /^2[12]/.test(error.code ?? '');
-        if (!(isRefusal || error instanceof UserError || error instanceof BadLine)) throw error;
+        // of a value that is invalid or too long, or of an id that is repeated
+        const isRefusal = error instanceof DatabaseError && /^(2[12]|54)/.test(error.code ?? '');
+        if (!isRefusal && !(error instanceof UserError)) throw error;
         copy.error = messageOf(error);
       }
     }
@@ -105,74 +110,71 @@ async function copySurvey(
   { signal, onProgress, onNotice, dryRun }: Required<ImportOptions>,
 ): Promise<void> {
   const name = shown(copy.name);
-  const ids = versions.map(({ id }) => id);
+  const ids = new Set(versions.map(({ id }) => id));
+  const columns = Object.keys(responsesFile.columns);
   const { forms, survey } = await readForms(source, copy.name, versions);
   // With the form versions each time: nothing is left of them after a dry run.
-  const store = (rows: Row[]) =>
+  const store = (page: readonly JsonObject[]) =>
     inTransaction(client, async () => {
       const total = await loadFile(client, forms, formsFile, { signal, onProgress() {}, onNotice });
+      if (total < ids.size) throw new UserError('/responses/form-data lacks form versions');
       await checkVersions(client);
       const { account } = await findOrCreateAccount(client, email);
       const formCounts = await storeForms(client, account.id, total, JSON.stringify(versions));
-      await loadRows(client, responsesFile, Object.keys(responsesFile.columns), [rows], signal);
-      const responses = await storeResponses(client, account.id, rows.length, { hasAdIds: false });
+      const rows = page.map((response) => columns.map((column) => response[column] ?? null));
+      const refused = await loadValid(client, responsesFile, rows);
+      const count = page.length - refused.length;
+      const responses = await storeResponses(client, account.id, count, false);
       if (dryRun) await client.query('rollback'); // leaves nothing to commit
-      return { forms: formCounts, responses };
+      return { forms: formCounts, responses, refused };
     });
 
   copy.forms = (await store([])).forms;
+  const ends = new Set<string>(); // of pages, which have to differ
   let previous = new Set<unknown>(); // tokens: the platform's pages can repeat rows
   let newest = -Infinity;
   let read = 0;
   let large = 0;
   for await (const page of pagesOf(source, copy.name, survey, since, () => (large += 1))) {
     for (const response of page) {
-      const time = Date.parse(String(response['timestamp']));
+      const time = Date.parse(response['timestamp'] ?? '');
       if (time < newest) throw new UserError(`the time decreases at ${placeOf(response)}`);
       newest = time || newest;
-      if (!ids.includes(response['surveyid']))
+      if (!ids.has(response['surveyid']))
         throw new UserError(
-          `the form version ${shown(String(response['surveyid']))} is not of this survey, at ${placeOf(response)}`,
+          `the form version ${shown(response['surveyid'])} is not of this survey, at ${placeOf(response)}`,
         );
     }
 
-    const last = placeOf(page.at(-1) ?? {});
-    const added = page.filter(({ token }) => !previous.has(token));
-    if (added.length === 0)
+    const final = page.at(-1) ?? {};
+    const last = placeOf(final);
+    const end = responsesFile.key.map((column) => final[column]).join('\n');
+    if (ends.has(end))
       throw new UserError(
-        `the same page is repeated at ${last}: the platform cannot page past a comma`,
+        `a page is repeated at ${last}: the platform cannot continue after a comma`,
       );
+    ends.add(end);
+    const added = page.filter(({ token }) => !previous.has(token));
     previous = new Set(page.map(({ token }) => token));
-    let rows = added.map((row, line): Row => ({ line, fields: fieldsIn(row) }));
-    const withoutBad = async (): Promise<Counts> => {
-      try {
-        return (await store(rows)).responses;
-      } catch (error) {
-        const bad = error instanceof BadLine && rows.find(({ line }) => line === error.line);
-        if (!bad) throw error;
-        copy.refused += 1;
-        if (copy.refused <= MAX_NAMED)
-          onNotice(
-            `${name}: left out ${placeOf(added[bad.line] ?? {})}: ${printable(error.reason)}`,
-          );
-        rows = rows.filter((row) => row !== bad);
-        return withoutBad();
-      }
-    };
+    const { responses, refused } = await store(added);
 
-    const counts = await withoutBad();
     for (const kind of ['new', 'changed', 'unchanged'] as const)
-      copy.responses[kind] += counts[kind];
+      copy.responses[kind] += responses[kind];
+    for (const { line, reason } of refused.slice(0, Math.max(MAX_NAMED - copy.refused, 0)))
+      onNotice(`${name}: left out ${placeOf(added[line] ?? {})}: ${printable(reason)}`);
+    copy.refused += refused.length;
     read += added.length;
     onProgress(name, `${counted(read, 'response')}, up to ${last}`);
   }
 
   if (large > 0)
-    onNotice(`${name}: ${counted(large, 'number')} beyond 2^53, which the platform rounds`);
+    onNotice(
+      `${name}: ${counted(large, 'number')} beyond 2^53, which the platform may have rounded`,
+    );
   if (since !== undefined) return;
   const stored = await client.query<{ count: string }>(
     'select count(*) from responses where surveyid = any($1)',
-    [ids],
+    [[...ids]],
   );
 
   const { new: added, changed, unchanged } = copy.responses;
@@ -189,10 +191,11 @@ function readForms(source: Source, name: string, versions: readonly JsonObject[]
     const once = encodeURIComponent(name);
     const survey = attempt % 2 === 0 ? once : encodeURIComponent(once);
     const body = await source.get('/responses/form-data', `survey=${survey}&missing=404`);
-    if (!versions.every(({ id }) => body.includes(String(id))))
+    if (!body.includes(String(versions[0]?.['id'])))
       throw new SourceFailure('lacks form versions of /surveys');
+    // In parts, because the records of each become objects.
     async function* content() {
-      yield body;
+      for (let at = 0; at < body.length; at += PART_BYTES) yield body.subarray(at, at + PART_BYTES);
     }
 
     return { forms: { path: 'form-data', content, progress: () => '' }, survey };
@@ -223,16 +226,12 @@ async function* pagesOf(
         if (attempt > 0 && attempt % ATTEMPTS_PER_SIZE === 0) size = Math.ceil(size / 10);
         query.set('pageSize', String(size));
         try {
-          return objectsIn(await source.get('/responses', String(query)), onLargeNumber);
+          return await source.objects('/responses', String(query), onLargeNumber);
         } catch (error) {
           if (!(error instanceof SourceFailure && error.response?.status === 500)) throw error;
           // The platform's API has no other sign of an empty survey.
-          const isEmpty = () =>
-            source.get('/responses/csv', `survey=${survey}`, 0).then(
-              () => true,
-              () => false,
-            );
-          if (!last && (await isEmpty())) return [];
+          const csv = () => source.get('/responses/csv', `survey=${survey}`, 0).catch(() => {});
+          if (!last && (await csv())) return [];
           throw new SourceFailure(
             `${error.message}, which the platform returns for characters beyond Latin-1`,
             error.response,
@@ -245,6 +244,6 @@ async function* pagesOf(
     last = rows.at(-1);
     if (!last) return;
     yield rows;
-    query.set('after', String(last['token']));
+    query.set('after', String(last['token']).slice(0, MAX_TEXT));
   }
 }

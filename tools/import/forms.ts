@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import { BadLine, shown } from './bad-line.ts';
+import { columnsOf } from './staging.ts';
 
 /** Numbers of a file's rows. */
 export interface Counts {
@@ -9,8 +10,18 @@ export interface Counts {
   unchanged: number;
 }
 
+const COLUMNS = [
+  'shortcode',
+  'survey_name',
+  'created',
+  'metadata',
+  'title',
+  'formid',
+  'translation_conf',
+];
+
 const DETAILS = `jsonb_to_recordset($1) as details
-  (id uuid, title text, formid text, translation_conf jsonb, off_time timestamptz, timeouts jsonb)`;
+  (id uuid, title text, formid text, translation_conf text, off_time timestamptz, timeouts text)`;
 
 /**
  * Stores the form versions of `import_forms` for an account. Without details, a new form version
@@ -18,7 +29,7 @@ const DETAILS = `jsonb_to_recordset($1) as details
  * keeps its values.
  *
  * @param total number of rows in the table
- * @param details the form versions as in `/surveys`, JSON
+ * @param details JSON of the form versions of `/surveys`, whose own JSON is text
  * @throws BadLine for an id that belongs to another account
  */
 export async function storeForms(
@@ -28,31 +39,32 @@ export async function storeForms(
   details = '[]',
 ): Promise<Counts> {
   const forms = await client.query<{ id: string; isNew: boolean }>(
-    `insert into surveys as stored (id, userid, shortcode, survey_name, created, metadata, title, formid, translation_conf)
+    `insert into surveys as stored (id, userid, ${COLUMNS.join(', ')})
      select surveyid, $2, file.shortcode, file.survey_name, survey_created, file.metadata,
        coalesce(details.title, old.title, file.shortcode), coalesce(details.formid, old.formid, surveyid::text),
-       coalesce(details.translation_conf, old.translation_conf, '{}')
+       coalesce(details.translation_conf::jsonb, old.translation_conf, '{}')
      from import_forms as file left join surveys as old on old.id = surveyid
        left join ${DETAILS} on details.id = surveyid
      order by surveyid -- so that imports for two accounts cannot wait for each other
-     on conflict (id) do update
-     set (shortcode, survey_name, created, metadata, title, formid, translation_conf)
-       = (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata, excluded.title, excluded.formid,
-         excluded.translation_conf)
-     -- JSON as text, since 1.0 and 1.00 are equal as jsonb but printed as they were written
-     where stored.userid = $2 and (stored.shortcode, stored.survey_name, stored.created, stored.metadata::text,
-         stored.title, stored.formid, stored.translation_conf::text)
-       is distinct from (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata::text,
-         excluded.title, excluded.formid, excluded.translation_conf::text)
+     on conflict (id) do update set (${COLUMNS.join(', ')}) = (${columnsOf('excluded', COLUMNS)})
+     -- as text, since 1.0 and 1.00 are equal as jsonb but printed as they were written
+     where stored.userid = $2
+       and (${columnsOf('stored', COLUMNS, '::text')}) is distinct from (${columnsOf('excluded', COLUMNS, '::text')})
      returning id, xmax = 0 as "isNew" -- xmax is 0 in rows that were inserted, not in those that were updated`,
     [details, account],
   );
 
   // not earlier: the statement waits for another import to store or not store an id
-  await refuseIdsOfOthers(client, account);
+  const { rows: others } = await client.query<{ line: number; id: string }>(
+    `select line, id from import_forms join surveys on id = surveyid where userid <> $1 order by line limit 1`,
+    [account],
+  );
+
+  for (const { line, id } of others)
+    throw new BadLine(line, `surveyid: "${id}" belongs to another account: is --email right?`);
   const settings = await client.query<{ id: string }>(
     `insert into survey_settings as stored (surveyid, timeouts, off_time)
-     select surveyid, details.timeouts, details.off_time
+     select surveyid, details.timeouts::jsonb, details.off_time
      from import_forms join ${DETAILS} on details.id = surveyid left join survey_settings as old using (surveyid)
      where num_nonnulls(details.timeouts, details.off_time, old.surveyid) > 0
      on conflict (surveyid) do update set (timeouts, off_time) = (excluded.timeouts, excluded.off_time)
@@ -64,20 +76,6 @@ export async function storeForms(
   const written = new Set([...forms.rows, ...settings.rows].map(({ id }) => id)).size;
   const added = forms.rows.filter((row) => row.isNew).length;
   return { new: added, changed: written - added, unchanged: total - written };
-}
-
-async function refuseIdsOfOthers(client: Client, account: string): Promise<void> {
-  const { rows } = await client.query<{ line: number; id: string }>(
-    `select line, id from import_forms join surveys on id = surveyid where userid <> $1 order by line limit 1`,
-    [account],
-  );
-
-  const [row] = rows;
-  if (row)
-    throw new BadLine(
-      row.line,
-      `surveyid: "${row.id}" belongs to another account: is --email right?`,
-    );
 }
 
 /**

@@ -17,9 +17,8 @@ export function parseHeader(record: CsvRecord | undefined, format: FileFormat): 
   const columns = fieldsOf({ ...record, text }).map((name) => name ?? '');
   const wanted = Object.keys(format.columns);
   const missing = wanted.filter((name) => !columns.includes(name));
-  const unknown = columns.filter((name) => !wanted.includes(name));
-  const repeated = columns.filter(
-    (name, index) => wanted.includes(name) && columns.indexOf(name) < index,
+  const excess = columns.filter(
+    (name, index) => !wanted.includes(name) || columns.indexOf(name) < index,
   );
 
   const other = format === formsFile ? responsesFile : formsFile;
@@ -29,26 +28,13 @@ export function parseHeader(record: CsvRecord | undefined, format: FileFormat): 
       `this looks like the ${other.name} file: did you swap --forms and --responses?`,
     );
 
-  if (missing.length > wanted.length / 2)
-    throw new BadLine(
-      1,
-      `must name the columns of ${format.endpoint}, separated by commas, but is ${shown(text)}`,
-    );
-
-  const faults = [
-    list('lacks', missing),
-    list('has unknown', unknown),
-    list('repeats', repeated),
-  ].filter(Boolean);
+  const faults = Object.entries({ lacks: missing, 'has unknown or repeated': excess })
+    .filter(([, names]) => names.length > 0)
+    .map(([verb, names]) => `${verb} ${names.map((name) => name || '""').join(', ')}`);
   if (faults.length > 0)
     throw new BadLine(
       1,
-      `the header ${faults.join('; it ')}: it must name the columns of ${format.endpoint}, and no others`,
+      `must name the columns of ${format.endpoint}, separated by commas, but is ${shown(text)}: it ${faults.join(', and ')}`,
     );
   return columns;
-}
-
-function list(verb: string, names: string[]): string {
-  if (names.length === 0) return '';
-  return `${verb} ${names.length === 1 ? 'column' : 'columns'} ${names.map((name) => name || '""').join(', ')}`;
 }

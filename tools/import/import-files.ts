@@ -64,17 +64,13 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
         loadFile(client, responses, responsesFile, loadOptions),
       );
 
-      const enter = (phase: string): void => {
-        signal.throwIfAborted();
-        onProgress(`${phase} responses`, counted(rows, 'row'));
-      };
-
-      enter('checking');
+      onProgress('checking responses', counted(rows, 'row'));
       // locked only from here on
       const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email);
       const formCounts = await namingFile(forms, () => storeForms(client, account.id, formRows));
+      onProgress('writing responses', counted(rows, 'row'));
       const responseCounts = await namingFile(responses, () =>
-        storeResponses(client, account.id, rows, { hasAdIds: true, enter }),
+        storeResponses(client, account.id, rows, true),
       );
 
       signal.throwIfAborted();
@@ -116,6 +112,6 @@ async function namingFile<T>(file: InputFile, work: () => Promise<T>): Promise<T
   } catch (error) {
     if (!(error instanceof BadLine)) throw error;
     await file.checkGzip();
-    throw new UserError(`${file.path} ${error.message}`, { cause: error });
+    throw new UserError(`${file.path} ${error.message}`);
   }
 }

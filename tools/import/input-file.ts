@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { constants, createReadStream, type ReadStream } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
@@ -7,8 +8,8 @@ import { UserError } from '../command.ts';
 export type InputFile = Awaited<ReturnType<typeof openInput>>;
 
 /**
- * A file to read, plain or gzip. It is gzip if it starts with gzip's two magic bytes (RFC 1952,
- * section 2.3.1); a file named `.gz` has to be gzip. The content is streamed, so it can have any
+ * A file to read, plain or gzip. It is gzip if it starts with gzip's first magic byte, which no
+ * text has (RFC 1952, section 2.3.1); a file named `.gz` has to be gzip. The content is streamed, so it can have any
  * size.
  *
  * @throws UserError naming the file if it is missing, a directory or not readable
@@ -29,16 +30,17 @@ export async function openInput(path: string) {
   async function* content(): AsyncGenerator<Uint8Array, void> {
     source = createReadStream(path);
     try {
-      const chunks: AsyncIterableIterator<Buffer> = source[Symbol.asyncIterator]();
-      const magic = await firstBytes(chunks, 2);
-      isGzip = magic[0] === 0x1f && magic[1] === 0x8b;
+      await once(source, 'readable');
+      const start = source.read() as Buffer | null;
+      if (start) source.unshift(start);
+      isGzip = start?.[0] === 0x1f;
       if (!isGzip && path.endsWith('.gz'))
         throw new UserError(
           `${path}: is named .gz, but is not a gzip file: if it is CSV, remove .gz from its name`,
         );
 
-      const bytes = chain(magic, chunks);
-      yield* isGzip ? gunzip(bytes) : bytes;
+      const chunks: AsyncIterableIterator<Buffer> = source[Symbol.asyncIterator]();
+      yield* isGzip ? gunzip(chunks) : chunks;
     } catch (error) {
       throw error instanceof UserError ? error : unreadable(path)(error);
     } finally {
@@ -64,23 +66,6 @@ export async function openInput(path: string) {
       if (isGzip && info.isFile()) for await (const chunk of content()) void chunk;
     },
   };
-}
-
-/** Takes chunks until there are `count` bytes, or no more. */
-async function firstBytes(chunks: AsyncIterator<Buffer>, count: number): Promise<Buffer> {
-  let head = Buffer.alloc(0);
-  while (head.length < count) {
-    const next = await chunks.next();
-    if (next.done) break;
-    head = Buffer.concat([head, next.value]);
-  }
-
-  return head;
-}
-
-async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  yield head;
-  yield* rest;
 }
 
 /** zlib takes a chunk only after it has read the one before. */

@@ -1,6 +1,9 @@
 import type { Client } from 'pg';
+import { type ColumnName, STORED_COLUMNS } from '../../src/responses/columns.ts';
+import { CURSOR_COLUMNS } from '../../src/responses/cursor.ts';
 import { BadLine, shown } from './bad-line.ts';
 import type { Counts } from './forms.ts';
+import { columnsOf } from './staging.ts';
 
 /**
  * Refuses responses in `import_responses` that have valid types but cannot be stored.
@@ -36,37 +39,11 @@ async function checkResponses(client: Client, account: string, hasAdIds: boolean
       row.line,
       `surveyid: "${row.surveyid}" is neither in the forms file nor stored for this account: is it the forms file of this survey?`,
     );
-  const adId = row.ad_id === null ? 'null' : shown(row.ad_id);
-  throw new BadLine(row.line, `ad_id: ${adId} is not the ad_id of the metadata`);
+  throw new BadLine(row.line, `ad_id: ${shown(row.ad_id)} is not the ad_id of the metadata`);
 }
 
-/**
- * Creates the temporary table `import_stored`: the lines of `import_responses` that are stored
- * already, and whether all their values are the same.
- */
-async function compareWithStored(client: Client): Promise<Omit<Counts, 'new'>> {
-  // Postgres takes the columns of a key for independent, so it expects few matches, and would look
-  // up each row with Memoize.
-  await client.query(`set local enable_memoize = off; set local work_mem = '64MB'`);
-  await client.query(
-    `create temporary table import_stored on commit drop as
-     select line,
-       -- metadata as text, since 1.0 and 1.00 are equal as jsonb but printed as they were written
-       (stored.parent_surveyid, stored.parent_shortcode, stored.flowid, stored.question_idx, stored.question_text,
-           stored.response, stored.metadata::text, stored.pageid, stored.translated_response)
-         is not distinct from (file.parent_surveyid, file.parent_shortcode, file.flowid, file.question_idx, file.question_text,
-           file.response, file.metadata::text, file.pageid, file.translated_response) as is_unchanged
-     from import_responses as file join responses as stored using (surveyid, timestamp, userid, question_ref)`,
-  );
-
-  await client.query('analyze import_stored');
-  const { rows } = await client.query(
-    `select count(*) filter (where not is_unchanged)::float8 as changed, count(*) filter (where is_unchanged)::float8 as unchanged
-     from import_stored`,
-  );
-
-  return rows[0] as Omit<Counts, 'new'>;
-}
+const KEY: readonly ColumnName[] = CURSOR_COLUMNS;
+const VALUES = STORED_COLUMNS.filter((name) => !KEY.includes(name));
 
 /**
  * Checks the responses of `import_responses`, and stores those that are new or changed; unchanged
@@ -75,35 +52,36 @@ async function compareWithStored(client: Client): Promise<Omit<Counts, 'new'>> {
  * otherwise a stored one stays.
  *
  * @param total number of rows in the table
- * @param enter called with what is being done
  * @throws BadLine
  */
 export async function storeResponses(
   client: Client,
   account: string,
   total: number,
-  { hasAdIds, enter }: { hasAdIds: boolean; enter?: (phase: string) => void },
+  hasAdIds: boolean,
 ): Promise<Counts> {
   await checkResponses(client, account, hasAdIds);
-  enter?.('comparing');
-  const { changed, unchanged } = await compareWithStored(client);
-  enter?.('writing');
-  await client.query(
-    `insert into responses as stored (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
-       question_idx, question_text, response, seed, timestamp, metadata, pageid, translated_response)
-     select parent_surveyid, parent_shortcode, surveyid, form.shortcode, flowid, file.userid, question_ref,
-       question_idx, question_text, response,
-       case when file.metadata ->> 'seed' ~ '^-?[0-9]{1,18}$' then (file.metadata ->> 'seed')::bigint end,
-       timestamp, file.metadata, pageid, translated_response
-     from import_responses as file join surveys as form on form.id = surveyid
-     where not exists (select from import_stored where import_stored.line = file.line and is_unchanged)
-     on conflict (surveyid, timestamp, userid, question_ref) do update
-     set (parent_surveyid, parent_shortcode, flowid, question_idx, question_text, response, seed, metadata, pageid,
-         translated_response)
-       = (excluded.parent_surveyid, excluded.parent_shortcode, excluded.flowid, excluded.question_idx,
-         excluded.question_text, excluded.response, coalesce(excluded.seed, stored.seed), excluded.metadata, excluded.pageid,
-         excluded.translated_response)`,
+  // Postgres takes the columns of a key for independent, so it expects few matches, and would look
+  // up each row with Memoize.
+  await client.query(`set local enable_memoize = off; set local work_mem = '64MB'`);
+  const { rows } = await client.query<Record<'new' | 'changed', number>>(
+    `with written as (
+       insert into responses as stored (${STORED_COLUMNS.join(', ')}, shortcode, seed)
+       select ${columnsOf('file', STORED_COLUMNS)}, form.shortcode,
+         case when file.metadata ->> 'seed' ~ '^-?[0-9]{1,18}$' then (file.metadata ->> 'seed')::bigint end
+       from import_responses as file join surveys as form on form.id = surveyid
+       where not exists (
+         select from responses as old where (${columnsOf('old', KEY)}) = (${columnsOf('file', KEY)})
+           -- as text, since 1.0 and 1.00 are equal as jsonb but printed as they were written
+           and (${columnsOf('old', VALUES, '::text')}) is not distinct from (${columnsOf('file', VALUES, '::text')})
+       )
+       on conflict (${KEY.join(', ')}) do update
+       set (${VALUES.join(', ')}, seed) = (${columnsOf('excluded', VALUES)}, coalesce(excluded.seed, stored.seed))
+       returning xmax = 0 as is_new -- xmax is 0 in rows that were inserted, not in those that were updated
+     )
+     select count(*) filter (where is_new)::float8 as new, count(*) filter (where not is_new)::float8 as changed from written`,
   );
 
-  return { new: total - changed - unchanged, changed, unchanged };
+  const { new: added = 0, changed = 0 } = rows[0] ?? {};
+  return { new: added, changed, unchanged: total - added - changed };
 }
