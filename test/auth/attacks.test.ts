@@ -7,8 +7,9 @@ import { rotateKey } from '../../tools/keys/rotate.ts';
 import { Account } from '../chaos/model/account.ts';
 import { query } from '../support/api.ts';
 import { addResponses, createSurvey, sql } from '../support/data.ts';
+import { hasPython } from '../support/needed-programs.ts';
 import { stackAddress, useStack } from '../support/stack-address.ts';
-import { type Question, ask, hasPython, startMaskedCopy } from './masked-copy.ts';
+import { type Question, ask, startMaskedCopy } from './masked-copy.ts';
 
 /*
  * What the holder of a limited key may try, who knows the names and values that are hidden. Each
