@@ -84,11 +84,13 @@ export function loginOf(headers: IncomingHttpHeaders, place: Place): Login {
   ].map(unescape);
   // A NUL ends a text in Postgres's protocol.
   if (`${user}${password}`.includes('\0')) throw refused('user and password must not have %00');
-  if (hostOf(url.hostname) !== hostOf(place.host))
-    throw refused('it names another host than GATEWAY_DATABASE');
-  if (Number(url.port || 5432) !== place.port)
-    throw refused('it names another port than GATEWAY_DATABASE');
-  if (database !== place.database) throw refused('it names another database than GATEWAY_DATABASE');
+  const isSame = {
+    host: hostOf(url.hostname) === hostOf(place.host),
+    port: Number(url.port || 5432) === place.port,
+    database: database === place.database,
+  };
+  for (const [part, is] of Object.entries(isSame))
+    if (!is) throw refused(`it names another ${part} than GATEWAY_DATABASE`);
   if (url.hash || [...url.searchParams.keys()].some((name) => !IGNORED.has(name)))
     throw refused(`it has a parameter other than ${[...IGNORED].join(', ')}`);
   return { user, password };
@@ -149,13 +151,12 @@ export function batchOf(headers: IncomingHttpHeaders, body: Buffer) {
   if (!Array.isArray(queries)) throw unreadable('expected "query" and "params", or "queries"');
   const statements = queries.map((item: unknown) => {
     const { query, params = [] } = Object(item) as Partial<Statement>;
-    if (typeof query !== 'string' || !isText(query))
-      throw unreadable('"query" must be a text, without NUL and half pairs');
+    if (typeof query !== 'string') throw unreadable('"query" must be a text');
     if (!Array.isArray(params) || params.length > MAX_PARAMS)
       throw unreadable(`"params" must be an array of at most ${MAX_PARAMS} parameters`);
-    const values = params.flat(MAX_DEPTH); // the items of a list become one text
+    const values = [query, ...params.flat(MAX_DEPTH)]; // the items of a list become one text
     if (values.some((value) => typeof value === 'string' && !isText(value)))
-      throw unreadable('"params" must not have a NUL or half of a surrogate pair');
+      throw unreadable('a text must not have a NUL or half of a surrogate pair');
     return { query, params };
   });
 
@@ -168,7 +169,10 @@ export function batchOf(headers: IncomingHttpHeaders, body: Buffer) {
 function parsed(body: Buffer): Record<string, unknown> {
   checkShape(body);
   try {
-    return Object(JSON.parse(body.toString())) as Record<string, unknown>;
+    return Object(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))) as Record<
+      string,
+      unknown
+    >;
   } catch {
     throw unreadable('it is not JSON');
   }

@@ -9,14 +9,14 @@ import { type Batch, type Limits, MAX_BYTES, type Statement } from './request.ts
 const CHUNK_LENGTH = 64 * 1024;
 
 /**
- * A larger response takes as much of the shared memory as the largest. The pages that the service asks for are
- * smaller.
+ * A larger result takes as much of the shared memory as the largest response. Most that the service
+ * asks for are smaller. As JSON, it can be six times as long.
  */
-const SMALL_BYTES = 8 * 1024 * 1024;
+const SMALL_BYTES = 2 * 1024 * 1024;
 
 /**
- * What `pg` keeps in memory before a statement's first row, and from one row to the next: a row of
- * up to 1 GB, or an error.
+ * The longest row, or error, as Postgres sends it, which `pg` keeps in memory, and the longest row
+ * as JSON.
  */
 const MAX_ROW_BYTES = 80 * 1024 * 1024;
 
@@ -32,7 +32,13 @@ const FIELD = [
 ];
 
 /** Values stay as Postgres prints them. */
-const types = { getTypeParser: () => (text: string) => text };
+const types = { getTypeParser: () => String };
+
+/** As Neon. */
+const copyRefused = new Failure(
+  400,
+  'error parsing response from server: invalid message length: expected buffer to be empty',
+);
 
 /** The JSON of a response, as far as it is written. */
 export class Body {
@@ -59,16 +65,15 @@ export async function responseTo(
   limits: Limits,
 ): Promise<Body> {
   const body = new Body();
-  const isTransaction = begin !== undefined;
-  if (isTransaction) await client.query(begin);
-  body.write(isTransaction ? '{"results":[' : '');
+  if (begin) await client.query(begin);
+  body.write(begin ? '{"results":[' : '');
   for (const [index, statement] of statements.entries()) {
     if (index > 0) body.write(',');
     await run(statement, client, body, limits);
   }
 
-  if (isTransaction) await client.query('COMMIT');
-  return body.write(isTransaction ? ']}' : '');
+  if (begin) await client.query('COMMIT');
+  return body.write(begin ? ']}' : '');
 }
 
 /** Runs a statement with the extended query protocol, and writes its result. */
@@ -79,18 +84,21 @@ async function run(
   limits: Limits,
 ): Promise<void> {
   const { maxResponseBytes, memory, signal } = limits;
+  const tooLarge = new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`);
+  if (body.bytes > maxResponseBytes) throw tooLarge;
+
   const { query: text, params: values } = statement;
   const config = { text, values, types, rowMode: 'array', queryMode: 'extended' } as const;
   const query = new Query<(string | null)[]>(config);
   const refuse = (reason: unknown) => void query.emit('error', reason);
   query.on('error', () => {}); // more may follow the first
   // Without this, `pg` would end the COPY with an error of the server.
-  Object.assign(query, { handleCopyInResponse: () => refuse(copyRefused()) });
+  Object.assign(query, { handleCopyInResponse: () => refuse(copyRefused) });
 
   const socket = client.connection.stream;
   const refuseSize = () => {
     socket.pause();
-    refuse(new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`));
+    refuse(tooLarge);
   };
 
   let sinceRow = 0;
@@ -110,10 +118,12 @@ async function run(
   let length = 0;
   let before = (fields: FieldDef[]) => `{"fields":${JSON.stringify(fields, FIELD)},"rows":[`;
   const flush = (fields: FieldDef[]) => {
-    body.write(before(fields) + JSON.stringify(rows).slice(1, -1));
-    before = () => ',';
+    const json = JSON.stringify(rows).slice(1, -1);
     rows = [];
     length = 0;
+    if (json.length > MAX_ROW_BYTES) return refuseSize();
+    body.write(before(fields)).write(json);
+    before = () => ',';
   };
 
   query.on('row', (row, result) => {
@@ -125,19 +135,14 @@ async function run(
     for (const cell of row) length += (cell ?? 'null').length + '"",'.length;
   });
 
+  query.on('end', (result) => flush((result as QueryArrayResult).fields));
+
   socket.on('data', receive);
   client.query(query);
   const end = once(query, 'end', { signal }).finally(() => socket.off('data', receive));
-  const [{ fields, command, rowCount }] = (await end) as [QueryArrayResult];
-  if (command === 'COPY') throw copyRefused();
-  flush(fields);
+  const [{ command, rowCount }] = (await end) as [QueryArrayResult];
+  if (command === 'COPY') throw copyRefused;
   body.write(
     `],${JSON.stringify({ command: command ?? '', rowCount, rowAsArray: true }).slice(1)}`,
   );
 }
-
-const copyRefused = () =>
-  new Failure(
-    400,
-    'error parsing response from server: invalid message length: expected buffer to be empty',
-  );

@@ -92,6 +92,7 @@ const HEALTH_MS = 1_000;
  *   Postgres, a wrong password or a lost connection (these two with an empty code), and requests that
  *   are not understood. 413 and 507: the request, or the response, is too large. 500: Postgres cannot
  *   be reached or cannot serve now. 503: no connection became free in time.
+ * - A connection has one request at a time: pipelining closes it.
  * - A statement is cancelled when its client disconnects. Sessions are reset (`DISCARD ALL`) between
  *   requests. Unlike Neon's proxy, it requires a token (401) and a connection string that names the
  *   host, port and database of `database`. There is no CORS, since a token does not belong in a
@@ -145,6 +146,8 @@ export async function startGateway({
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // of a pipelined request: what it holds would wait for the response before it
+    if (!response.socket) return void request.socket.destroy();
     const begun = performance.now();
     const line: LogLine = { id: randomUUID(), end: 'client left', durationMs: 0, bytes: 0 };
     const ended = new AbortController();
