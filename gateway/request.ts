@@ -43,7 +43,7 @@ export interface Limits {
 const digest = (text: string) => hash('sha256', text, 'buffer');
 
 /** Whether `Authorization` is `Bearer <token>`. Takes as long for any other text. */
-export const hasToken = ({ authorization = '' }: IncomingHttpHeaders, token: string): boolean =>
+export const hasToken = ({ authorization = '' }: IncomingHttpHeaders, token: string) =>
   timingSafeEqual(
     digest(authorization.replace(/^bearer +/i, 'Bearer ')),
     digest(`Bearer ${token}`),
@@ -65,7 +65,7 @@ export function connectionString(
 /**
  * Parameters that have no effect. The driver adds its name, and GATEWAY_DATABASE decides on TLS.
  */
-const IGNORED = new Set(['application_name', 'channel_binding', 'sslmode']);
+const IGNORED = ['application_name', 'channel_binding', 'sslmode'];
 
 /**
  * @throws Failure 400 unless `Neon-Connection-String` is a `postgres://` URL with user and password
@@ -91,8 +91,8 @@ export function loginOf(headers: IncomingHttpHeaders, place: Place): Login {
   };
   for (const [part, is] of Object.entries(isSame))
     if (!is) throw refused(`it names another ${part} than GATEWAY_DATABASE`);
-  if (url.hash || [...url.searchParams.keys()].some((name) => !IGNORED.has(name)))
-    throw refused(`it has a parameter other than ${[...IGNORED].join(', ')}`);
+  if (url.hash || [...url.searchParams.keys()].some((name) => !IGNORED.includes(name)))
+    throw refused(`it has a parameter other than ${IGNORED.join(', ')}`);
   return { user, password };
 }
 

@@ -78,16 +78,14 @@ export async function responseTo(
 
 /** Runs a statement with the extended query protocol, and writes its result. */
 async function run(
-  statement: Statement,
+  { query: text, params: values }: Statement,
   client: Client,
   body: Body,
-  limits: Limits,
+  { maxResponseBytes, memory, signal }: Limits,
 ): Promise<void> {
-  const { maxResponseBytes, memory, signal } = limits;
   const tooLarge = new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`);
   if (body.bytes > maxResponseBytes) throw tooLarge;
 
-  const { query: text, params: values } = statement;
   const config = { text, values, types, rowMode: 'array', queryMode: 'extended' } as const;
   const query = new Query<(string | null)[]>(config);
   const refuse = (reason: unknown) => void query.emit('error', reason);
@@ -103,10 +101,10 @@ async function run(
 
   let sinceRow = 0;
   const receive = ({ length: bytes }: Buffer) => {
-    const wasSmall = body.received <= SMALL_BYTES;
+    const earlier = body.received;
     body.received += bytes;
     sinceRow += bytes;
-    if (wasSmall && body.received > SMALL_BYTES) {
+    if (earlier <= SMALL_BYTES && body.received > SMALL_BYTES) {
       socket.pause();
       memory(signal, MAX_BYTES).then(() => socket.resume(), refuse);
     }

@@ -60,7 +60,12 @@ const MEMORY = 4 * MAX_BYTES;
  * In milliseconds. Idle connections last longer than reverse proxies use them, so that none is
  * closed while a request is on its way.
  */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 };
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 5_000,
+};
 /**
  * How long a client may read nothing of a response; and how much it must read in the time after
  * that.
@@ -109,12 +114,9 @@ export async function startGateway({
   const strangers = new Set<Socket>();
   let health: Promise<boolean> | undefined;
 
-  function isHealthy(): Promise<boolean> {
-    const forget = () => (health = undefined);
-    return (health ??= connections
-      .isReachable()
-      .finally(() => setTimeout(forget, HEALTH_MS).unref()));
-  }
+  const forget = () => (health = undefined);
+  const isHealthy = () =>
+    (health ??= connections.isReachable().finally(() => setTimeout(forget, HEALTH_MS).unref()));
 
   /** Responds to a request, and adds its user to the line. @throws Failure or DatabaseError */
   async function respond(
@@ -182,7 +184,7 @@ export async function startGateway({
     send(response, body);
   }
 
-  const server = createServer({ ...TIMEOUTS, connectionsCheckingInterval: 5_000 }, handle);
+  const server = createServer(TIMEOUTS, handle);
   server.on('connection', (socket: Socket) => {
     const [oldest] = strangers.add(socket.on('close', () => strangers.delete(socket)));
     if (strangers.size > MOST_STRANGERS) oldest?.destroy();

@@ -50,6 +50,5 @@ export function turns(count: number, what: string): TakeTurn {
     end(0);
     await promise;
     void ended.then(() => end(size));
-    signal.throwIfAborted();
   };
 }
