@@ -8,15 +8,18 @@ import { type Batch, type Limits, MAX_BYTES, type Statement } from './request.ts
  */
 const CHUNK_LENGTH = 64 * 1024;
 
-/**
- * A larger result takes as much of the shared memory as the largest response. Most that the service
- * asks for are smaller. As JSON, it can be six times as long.
- */
-const SMALL_BYTES = 2 * 1024 * 1024;
+/** By how much data is longer as JSON, at most: a control character takes up to six bytes. */
+const escapes = (data: Buffer) => data.reduce((sum, byte) => sum + (byte < 0x20 ? 5 : 0), 0);
 
 /**
- * The longest row, or error, as Postgres sends it, which `pg` keeps in memory, and the longest row
- * as JSON.
+ * A larger response takes as much of the shared memory as the largest. The pages that the service
+ * asks for are smaller.
+ */
+const SMALL_BYTES = 8 * 1024 * 1024;
+
+/**
+ * What `pg` keeps in memory before a statement's first row, and from one row to the next: a row of
+ * up to 1 GB, or an error. It is counted as JSON.
  */
 const MAX_ROW_BYTES = 80 * 1024 * 1024;
 
@@ -44,7 +47,7 @@ const copyRefused = new Failure(
 export class Body {
   readonly parts: Buffer[] = [];
   bytes = 0;
-  /** What Postgres has sent. */
+  /** What Postgres has sent, as JSON. */
   received = 0;
 
   write(json: string): this {
@@ -100,8 +103,10 @@ async function run(
   };
 
   let sinceRow = 0;
-  const receive = ({ length: bytes }: Buffer) => {
+  const receive = (data: Buffer) => {
     const earlier = body.received;
+    // not of small pages, of which it would delay every one
+    const bytes = data.length + (earlier > SMALL_BYTES / 8 ? escapes(data) : 0);
     body.received += bytes;
     sinceRow += bytes;
     if (earlier <= SMALL_BYTES && body.received > SMALL_BYTES) {
@@ -116,12 +121,10 @@ async function run(
   let length = 0;
   let before = (fields: FieldDef[]) => `{"fields":${JSON.stringify(fields, FIELD)},"rows":[`;
   const flush = (fields: FieldDef[]) => {
-    const json = JSON.stringify(rows).slice(1, -1);
+    body.write(before(fields)).write(JSON.stringify(rows).slice(1, -1));
+    before = () => ',';
     rows = [];
     length = 0;
-    if (json.length > MAX_ROW_BYTES) return refuseSize();
-    body.write(before(fields)).write(json);
-    before = () => ',';
   };
 
   query.on('row', (row, result) => {
@@ -133,13 +136,12 @@ async function run(
     for (const cell of row) length += (cell ?? 'null').length + '"",'.length;
   });
 
-  query.on('end', (result) => flush((result as QueryArrayResult).fields));
-
   socket.on('data', receive);
   client.query(query);
   const end = once(query, 'end', { signal }).finally(() => socket.off('data', receive));
-  const [{ command, rowCount }] = (await end) as [QueryArrayResult];
+  const [{ fields, command, rowCount }] = (await end) as [QueryArrayResult];
   if (command === 'COPY') throw copyRefused;
+  flush(fields);
   body.write(
     `],${JSON.stringify({ command: command ?? '', rowCount, rowAsArray: true }).slice(1)}`,
   );
