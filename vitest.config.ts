@@ -16,7 +16,7 @@ export default defineConfig({
     reporters: ['verbose'],
     // many files spend half their time waiting for a timeout, a retry or another process
     maxWorkers: 5,
-    globalSetup: ['test/support/once-per-run.ts'],
+    globalSetup: ['test/support/once-per-run.ts', 'test/support/needed-programs.ts'],
     // Run in the order of their names. The longest files come in the middle, so that short ones
     // fill the end.
     projects: [

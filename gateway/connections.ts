@@ -164,7 +164,7 @@ export class Connections {
   async #reset(session: Session): Promise<void> {
     const isOld = Date.now() - session.created > LIFETIME_MS;
     // fails if a transaction was left open
-    const reset = session.query('DISCARD ALL').catch(() => undefined);
+    const reset = session.query('DISCARD ALL').catch(() => {});
     if (isOld || !(await withinReplyTime(reset))) return this.#end(session);
     session.timer = setTimeout(() => void this.#end(session), IDLE_MS).unref();
     this.#idle.add(session);
@@ -181,7 +181,7 @@ export class Connections {
 }
 
 const withinReplyTime = <T>(reply: Promise<T>) =>
-  Promise.race([reply, sleep(REPLY_TIMEOUT_MS, undefined, { ref: false })]);
+  Promise.race([reply, sleep(REPLY_TIMEOUT_MS, null, { ref: false })]);
 
 /**
  * Sends a CancelRequest, since a statement without rows would not notice that its connection is

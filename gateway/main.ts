@@ -71,10 +71,11 @@ async function run(): Promise<void> {
   });
 
   process.stderr.write(`Listening: ${gateway.url}\n`);
+  let now = false;
   for (const signal of ['SIGTERM', 'SIGINT'])
-    process.once(signal, () => {
-      void gateway.close();
-      process.once(signal, () => void gateway.close({ now: true }));
+    process.on(signal, () => {
+      void gateway.close({ now });
+      now = true;
     });
 }
 

@@ -43,7 +43,7 @@ export interface Limits {
 const digest = (text: string) => hash('sha256', text, 'buffer');
 
 /** Whether `Authorization` is `Bearer <token>`. Takes as long for any other text. */
-export const hasToken = ({ authorization = '' }: IncomingHttpHeaders, token: string): boolean =>
+export const hasToken = ({ authorization = '' }: IncomingHttpHeaders, token: string) =>
   timingSafeEqual(
     digest(authorization.replace(/^bearer +/i, 'Bearer ')),
     digest(`Bearer ${token}`),
@@ -65,7 +65,7 @@ export function connectionString(
 /**
  * Parameters that have no effect. The driver adds its name, and GATEWAY_DATABASE decides on TLS.
  */
-const IGNORED = new Set(['application_name', 'channel_binding', 'sslmode']);
+const IGNORED = ['application_name', 'channel_binding', 'sslmode'];
 
 /**
  * @throws Failure 400 unless `Neon-Connection-String` is a `postgres://` URL with user and password
@@ -89,8 +89,8 @@ export function loginOf(headers: IncomingHttpHeaders, place: Place): Login {
   for (const part of ['host', 'port', 'database'] as const)
     if (named[part] !== served[part])
       throw refused(`it names another ${part} than GATEWAY_DATABASE`);
-  if (url.hash || [...url.searchParams.keys()].some((name) => !IGNORED.has(name)))
-    throw refused(`it has a parameter other than ${[...IGNORED].join(', ')}`);
+  if (url.hash || [...url.searchParams.keys()].some((name) => !IGNORED.includes(name)))
+    throw refused(`it has a parameter other than ${IGNORED.join(', ')}`);
   return { user, password };
 }
 
@@ -149,13 +149,12 @@ export function batchOf(headers: IncomingHttpHeaders, body: Buffer) {
   if (!Array.isArray(queries)) throw unreadable('expected "query" and "params", or "queries"');
   const statements = queries.map((item: unknown) => {
     const { query, params = [] } = Object(item) as Partial<Statement>;
-    if (typeof query !== 'string' || !isText(query))
-      throw unreadable('"query" must be a text, without NUL and half pairs');
+    if (typeof query !== 'string') throw unreadable('"query" must be a text');
     if (!Array.isArray(params) || params.length > MAX_PARAMS)
       throw unreadable(`"params" must be an array of at most ${MAX_PARAMS} parameters`);
-    const values = params.flat(MAX_DEPTH); // the items of a list become one text
+    const values = [query, ...params.flat(MAX_DEPTH)]; // the items of a list become one text
     if (values.some((value) => typeof value === 'string' && !isText(value)))
-      throw unreadable('"params" must not have a NUL or half of a surrogate pair');
+      throw unreadable('a text must not have a NUL or half of a surrogate pair');
     return { query, params };
   });
 
@@ -168,7 +167,10 @@ export function batchOf(headers: IncomingHttpHeaders, body: Buffer) {
 function parsed(body: Buffer): Record<string, unknown> {
   checkShape(body);
   try {
-    return Object(JSON.parse(body.toString())) as Record<string, unknown>;
+    return Object(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))) as Record<
+      string,
+      unknown
+    >;
   } catch {
     throw unreadable('it is not JSON');
   }

@@ -8,15 +8,18 @@ import { type Batch, type Limits, MAX_BYTES, type Statement } from './request.ts
  */
 const CHUNK_LENGTH = 64 * 1024;
 
+/** By how much data is longer as JSON, at most: a control character takes up to six bytes. */
+const escapes = (data: Buffer) => data.reduce((sum, byte) => sum + (byte < 0x20 ? 5 : 0), 0);
+
 /**
- * A larger response takes as much of the shared memory as the largest. The pages that the service asks for are
- * smaller.
+ * A larger response takes as much of the shared memory as the largest. The pages that the service
+ * asks for are smaller.
  */
 const SMALL_BYTES = 8 * 1024 * 1024;
 
 /**
  * What `pg` keeps in memory before a statement's first row, and from one row to the next: a row of
- * up to 1 GB, or an error.
+ * up to 1 GB, or an error. It is counted as JSON.
  */
 const MAX_ROW_BYTES = 80 * 1024 * 1024;
 
@@ -32,14 +35,22 @@ const FIELD = [
 ];
 
 /** Values stay as Postgres prints them. */
-const types = { getTypeParser: () => (text: string) => text };
+const types = { getTypeParser: () => String };
+
+/** As Neon. */
+const copyRefused = new Failure(
+  400,
+  'error parsing response from server: invalid message length: expected buffer to be empty',
+);
 
 /** The JSON of a response, as far as it is written. */
 export class Body {
   readonly parts: Buffer[] = [];
   bytes = 0;
-  /** What Postgres has sent. */
+  /** What Postgres has sent. Of a long row, its length as JSON. */
   received = 0;
+  /** Whether it waits for the shared memory, or has it. */
+  hasMemory = false;
 
   write(json: string): this {
     const part = Buffer.from(json);
@@ -59,16 +70,15 @@ export async function responseTo(
   limits: Limits,
 ): Promise<Body> {
   const body = new Body();
-  const isTransaction = begin !== undefined;
-  if (isTransaction) await client.query(begin);
-  body.write(isTransaction ? '{"results":[' : '');
+  if (begin) await client.query(begin);
+  body.write(begin ? '{"results":[' : '');
   for (const [index, statement] of statements.entries()) {
     if (index > 0) body.write(',');
     await run(statement, client, body, limits);
   }
 
-  if (isTransaction) await client.query('COMMIT');
-  return body.write(isTransaction ? ']}' : '');
+  if (begin) await client.query('COMMIT');
+  return body.write(begin ? ']}' : '');
 }
 
 /** Runs a statement with the extended query protocol, and writes its result. */
@@ -78,25 +88,30 @@ async function run(
   body: Body,
   { maxResponseBytes, memory, signal }: Limits,
 ): Promise<void> {
+  const tooLarge = new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`);
+  if (body.bytes > maxResponseBytes) throw tooLarge;
+
   const config = { text, values, types, rowMode: 'array', queryMode: 'extended' } as const;
   const query = new Query<(string | null)[]>(config);
   const refuse = (reason: unknown) => void query.emit('error', reason);
   query.on('error', () => {}); // more may follow the first
   // Without this, `pg` would end the COPY with an error of the server.
-  Object.assign(query, { handleCopyInResponse: () => refuse(copyRefused()) });
+  Object.assign(query, { handleCopyInResponse: () => refuse(copyRefused) });
 
   const socket = client.connection.stream;
   const refuseSize = () => {
     socket.pause();
-    refuse(new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`));
+    refuse(tooLarge);
   };
 
   let sinceRow = 0;
-  const receive = ({ length: bytes }: Buffer) => {
-    const wasSmall = body.received <= SMALL_BYTES;
+  const receive = (data: Buffer) => {
+    // of a short row, the JSON is written before the next rows are received
+    const bytes = data.length + (sinceRow > CHUNK_LENGTH ? escapes(data) : 0);
     body.received += bytes;
     sinceRow += bytes;
-    if (wasSmall && body.received > SMALL_BYTES) {
+    if (!body.hasMemory && Math.max(body.received, body.bytes) > SMALL_BYTES) {
+      body.hasMemory = true;
       socket.pause();
       memory(signal, MAX_BYTES).then(() => socket.resume(), refuse);
     }
@@ -108,7 +123,7 @@ async function run(
   let length = 0;
   let before = (fields: FieldDef[]) => `{"fields":${JSON.stringify(fields, FIELD)},"rows":[`;
   const flush = (fields: FieldDef[]) => {
-    body.write(before(fields) + JSON.stringify(rows).slice(1, -1));
+    body.write(before(fields)).write(JSON.stringify(rows).slice(1, -1));
     before = () => ',';
     rows = [];
     length = 0;
@@ -127,15 +142,9 @@ async function run(
   client.query(query);
   const end = once(query, 'end', { signal }).finally(() => socket.off('data', receive));
   const [{ fields, command, rowCount }] = (await end) as [QueryArrayResult];
-  if (command === 'COPY') throw copyRefused();
+  if (command === 'COPY') throw copyRefused;
   flush(fields);
   body.write(
     `],${JSON.stringify({ command: command ?? '', rowCount, rowAsArray: true }).slice(1)}`,
   );
 }
-
-const copyRefused = () =>
-  new Failure(
-    400,
-    'error parsing response from server: invalid message length: expected buffer to be empty',
-  );

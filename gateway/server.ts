@@ -60,7 +60,12 @@ const MEMORY = 4 * MAX_BYTES;
  * In milliseconds. Idle connections last longer than reverse proxies use them, so that none is
  * closed while a request is on its way.
  */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 };
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 5_000,
+};
 /**
  * How long a client may read nothing of a response; and how much it must read in the time after
  * that.
@@ -92,6 +97,7 @@ const HEALTH_MS = 1_000;
  *   Postgres, a wrong password or a lost connection (these two with an empty code), and requests that
  *   are not understood. 413 and 507: the request, or the response, is too large. 500: Postgres cannot
  *   be reached or cannot serve now. 503: no connection became free in time.
+ * - A connection has one request at a time: pipelining closes it.
  * - A statement is cancelled when its client disconnects. Sessions are reset (`DISCARD ALL`) between
  *   requests. Unlike Neon's proxy, it requires a token (401) and a connection string that names the
  *   host, port and database of `database`. There is no CORS, since a token does not belong in a
@@ -108,12 +114,9 @@ export async function startGateway({
   const strangers = new Set<Socket>();
   let health: Promise<boolean> | undefined;
 
-  function isHealthy(): Promise<boolean> {
-    const forget = () => (health = undefined);
-    return (health ??= connections
-      .isReachable()
-      .finally(() => setTimeout(forget, HEALTH_MS).unref()));
-  }
+  const forget = () => (health = undefined);
+  const isHealthy = () =>
+    (health ??= connections.isReachable().finally(() => setTimeout(forget, HEALTH_MS).unref()));
 
   /** Responds to a request, and adds its user to the line. @throws Failure or DatabaseError */
   async function respond(
@@ -145,6 +148,8 @@ export async function startGateway({
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // of a pipelined request: what it holds would wait for the response before it
+    if (!response.socket) return void request.socket.destroy();
     const begun = performance.now();
     const line: LogLine = { id: randomUUID(), end: 'client left', durationMs: 0, bytes: 0 };
     const ended = new AbortController();
@@ -179,7 +184,7 @@ export async function startGateway({
     send(response, body);
   }
 
-  const server = createServer({ ...TIMEOUTS, connectionsCheckingInterval: 5_000 }, handle);
+  const server = createServer(TIMEOUTS, handle);
   server.on('connection', (socket: Socket) => {
     const [oldest] = strangers.add(socket.on('close', () => strangers.delete(socket)));
     if (strangers.size > MOST_STRANGERS) oldest?.destroy();

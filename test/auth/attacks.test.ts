@@ -4,8 +4,9 @@ import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { Account } from '../chaos/model/account.ts';
 import { query } from '../support/api.ts';
 import { addResponses, createSurvey } from '../support/data.ts';
+import { hasPython } from '../support/needed-programs.ts';
 import { useStack } from '../support/stack-address.ts';
-import { type Question, ask, hasPython, startMaskedCopy } from './masked-copy.ts';
+import { type Question, ask, startMaskedCopy } from './masked-copy.ts';
 
 /*
  * What the holder of a limited key may try, who knows the names and values that are hidden. Each

@@ -14,17 +14,11 @@ import { hostileRequest } from '../chaos/requests/hostile-request.ts';
 import { randomParameters } from '../chaos/requests/parameters.ts';
 import { PATHS, type Path, addressOf } from '../chaos/requests/request.ts';
 import { query } from '../support/api.ts';
+import { hasPython } from '../support/needed-programs.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
 import { useStack } from '../support/stack-address.ts';
 import type { Stack } from '../support/stack.ts';
-import {
-  type Question,
-  type Seen,
-  accountIn,
-  ask,
-  hasPython,
-  startMaskedCopy,
-} from './masked-copy.ts';
+import { type Question, type Seen, accountIn, ask, startMaskedCopy } from './masked-copy.ts';
 
 /*
  * A limited key sees another database: every response is, byte for byte, that of an unlimited key

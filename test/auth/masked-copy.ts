@@ -10,16 +10,13 @@ import { Account, type FormVersion, type Response } from '../chaos/model/account
 import { send } from '../chaos/requests/send.ts';
 import { sql, storeKey, withClient } from '../support/data.ts';
 import type { Opening } from '../support/export.ts';
+import { PYTHON } from '../support/needed-programs.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { runProgram } from '../support/programs.ts';
 import { useStack } from '../support/stack-address.ts';
 import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
 
-const PYTHON = process.env['PYTHON'] ?? 'python3';
 const MASK = fileURLToPath(new URL('mask.py', import.meta.url));
-
-/** Whether mask.py can run. */
-export const hasPython = (await runProgram([PYTHON, '--version'])).status === 0;
 
 /** In the order in which they can be stored. */
 const TABLES = ['surveys', 'survey_settings', 'responses'];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, onTestFinished } from 'vitest';
+import { afterAll, afterEach, expect, onTestFinished } from 'vitest';
 import { limitIndex } from '../chaos/faults/lies.ts';
 import { origin } from '../support/api.ts';
 import { type TestSurvey, storeSurvey } from '../support/data.ts';
@@ -61,10 +61,16 @@ export async function startFaultyService(options: Omit<StackOptions, 'startProxy
      */
     limitRows(most: number): Exchange[] {
       const pages: Exchange[] = [];
+      let refused = 0;
+      onTestFinished(() => expect(refused).toBeGreaterThan(0));
       proxy.inject((exchange) => {
         if (!isPage(exchange)) return;
-        if (limitOf(exchange) <= most) pages.push(exchange);
-        else exchange.reply(507, 'response is too large (max is 67108864 bytes)');
+        if (limitOf(exchange) <= most) {
+          pages.push(exchange);
+        } else {
+          refused++;
+          exchange.reply(507, 'response is too large (max is 67108864 bytes)');
+        }
       });
       return pages;
     },

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { LogLine } from '../../gateway/server.ts';
 import { withConnection } from '../../tools/connection.ts';
+import { turns } from '../../gateway/turns.ts';
 import { startTestGateway, TOKEN } from '../support/sql-endpoint.ts';
 import { startPostgres } from '../support/postgres.ts';
 
@@ -81,6 +82,16 @@ describe('the gateway', async () => {
     expect(headers.get('Connection')).toBe('close');
   });
 
+  test('closes a connection that sends a request before the response to the one before', async () => {
+    const lines: LogLine[] = [];
+    const other = await startOther({ log: (line) => lines.push(line) });
+    const { hostname, port } = new URL(other.url);
+    const pipelining = connect(Number(port), hostname).on('error', () => {});
+    pipelining.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
+    await once(pipelining.resume(), 'close');
+    await expect.poll(() => lines.length).toBe(1);
+  });
+
   test('reads no body before Postgres has checked the password', async () => {
     const wrong = gateway.as({ password: 'wrong' });
     expect(await gateway.failure('this is not JSON', wrong)).toMatchObject({
@@ -97,6 +108,36 @@ describe('the gateway', async () => {
       status: 400,
       message: expect.stringMatching(/it has too many values, or too deep$/),
     });
+  });
+
+  test('refuses a body that is not UTF-8, which would be changed', async () => {
+    const response = await fetch(gateway.url, {
+      method: 'POST',
+      headers: { ...gateway.as({}), Authorization: `Bearer ${TOKEN}` },
+      body: Buffer.from(`{"query":"select 'caf\xe9'"}`, 'latin1'),
+    });
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('it is not JSON'),
+    ]);
+  });
+
+  test('lets a limited number of requests wait', async () => {
+    const { signal } = new AbortController();
+    const take = turns(1, 'places');
+    await take(signal, 1);
+    for (let i = 0; i < 1_000; i++) take(signal, 1).catch(() => {});
+    await expect(take(signal, 1)).rejects.toMatchObject({
+      status: 503,
+      message: 'places are in use, and none became free within 0 s',
+    });
+  });
+
+  test('limits results without rows', async () => {
+    const columns = Array.from({ length: 1_600 }, (_, i) => `column_${i} text`);
+    await gateway.directly(`create table wide (${columns.join()})`);
+    const queries = Array.from({ length: 2 }, () => ({ query: 'table wide' }));
+    expect(await gateway.failure({ queries })).toMatchObject({ status: 507 });
   });
 
   test('holds a limited number of bytes of large requests', async () => {
@@ -314,8 +355,9 @@ describe('the gateway', async () => {
 
   test.each([
     ['a row', `select repeat('x', ${100 * MIB})`],
+    ['a row with JSON', `select repeat(E'\\x01', ${20 * MIB})`],
     ['an error', `do $$ begin raise '%', repeat('x', ${100 * MIB}); end $$`],
-  ])('does not read %s of 100 MB to its end', async (_, query) => {
+  ])('refuses %s of 100 MB', async (_, query) => {
     expect(await gateway.failure({ query })).toMatchObject({ status: 507 });
   });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { startDatabase, untilBlocked } from '../support/database.ts';
+import { query, startDatabase, untilBlocked } from '../support/database.ts';
 import { startProgram } from '../support/programs.ts';
 import { startTool } from '../support/run-tool.ts';
 import { SqlEndpoint, TOKEN } from '../support/sql-endpoint.ts';
@@ -53,7 +53,8 @@ test('a gateway that npm has started ends with it', async () => {
   await npm.outcome;
 });
 
-test('npm run gateway completes running requests on SIGTERM, and accepts no more', async () => {
+/** Starts the gateway in front of a new database. */
+async function startGateway() {
   const { url } = await startDatabase();
   const { host, pathname, username, password } = new URL(url);
   const env = {
@@ -65,7 +66,11 @@ test('npm run gateway completes running requests on SIGTERM, and accepts no more
   const [line] = (await once(gateway.child.stderr, 'data')) as [Buffer];
   const [endpoint = ''] = /http:\S+/.exec(String(line)) ?? [];
   const connection = `postgresql://${username}:${password}@${host}${pathname}`;
-  const sql = new SqlEndpoint(endpoint, connection, url);
+  return { url, gateway, sql: new SqlEndpoint(endpoint, connection, url) };
+}
+
+test('npm run gateway completes running requests on SIGTERM, and accepts no more', async () => {
+  const { url, gateway, sql } = await startGateway();
   const running = await withConnection(url, async (holder) => {
     await holder.query('select pg_advisory_lock(1)');
     const rows = sql.rowsOf('select pg_advisory_xact_lock(1)::text');
@@ -80,4 +85,18 @@ test('npm run gateway completes running requests on SIGTERM, and accepts no more
   expect(running).toEqual([['']]);
   const { status, stdout } = await gateway.outcome;
   expect([status, JSON.parse(stdout.split('\n')[0] ?? '')]).toMatchObject([0, { status: 200 }]);
+});
+
+test('npm run gateway ends running requests, and their statements, on a second signal', async () => {
+  const { url, gateway, sql } = await startGateway();
+  sql.post({ query: 'select pg_sleep(600)' }).catch(() => {});
+  const isRunning = `select from pg_stat_activity where query = 'select pg_sleep(600)'`;
+  await expect.poll(() => sql.directly(isRunning)).toHaveLength(1);
+  gateway.child.kill('SIGTERM');
+  await expect
+    .poll(() => fetch(sql.url).catch((error: Error) => error.message))
+    .toBe('fetch failed');
+  gateway.child.kill('SIGINT');
+  expect((await gateway.outcome).status).toBe(0);
+  expect(await query(url, isRunning)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setDefaultCACertificates } from 'node:tls';
@@ -8,13 +8,12 @@ import { spawnKilledWithParent } from '../../tools/kill-with-parent.ts';
 import { fetchApi } from '../support/api.ts';
 import { copyResponses, createAccount, createBulkSurvey } from '../support/data.ts';
 import { query, WORKER_LOGIN } from '../support/database.ts';
+import { hasNginx } from '../support/needed-programs.ts';
 import { freePort } from '../support/npm-start.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { SqlEndpoint, TOKEN } from '../support/sql-endpoint.ts';
 import { useStack } from '../support/stack-address.ts';
 
-process.env['PATH'] += ':/usr/sbin'; // where Debian installs it
-const hasNginx = spawnSync('nginx', ['-v']).status === 0;
 const LONG = 'select pg_sleep(58)';
 /** Of nginx. */
 const folder = await newFolder();
