@@ -22,6 +22,8 @@ export interface Downloads {
   readonly element: HTMLElement;
   /** Starts a download, unless the same one is running. */
   readonly start: (request: DownloadRequest) => Promise<void>;
+  /** Removes the files that the browser has from the list. */
+  readonly clear: () => void;
   /** Stops all downloads. What has arrived stays, to be continued. */
   readonly stop: () => void;
   /**
@@ -106,6 +108,16 @@ export function createDownloads(api: Api, email: string): Downloads {
 
       running.add(file);
       await begin(request).finally(() => running.delete(file));
+    },
+
+    clear() {
+      for (const download of all) {
+        if (!download.isSaved()) continue;
+
+        void download.stop();
+        download.element.remove();
+        all.delete(download);
+      }
     },
 
     stop() {

@@ -1,4 +1,5 @@
 import type { FormVersion, Question } from './api-types.ts';
+import type { Params } from './api.ts';
 import type { Choice } from './choices.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
@@ -8,7 +9,10 @@ import type { Session } from './session.ts';
 /** How many of the newest and of the oldest responses are searched for metadata keys. */
 const SAMPLE = '100';
 
-/** The forms, with the titles of their newest versions. */
+/**
+ * The forms in the order of a wide file, that of their first versions, with the titles of their
+ * newest ones.
+ */
 export async function formsOf(
   { results }: Session,
   survey: string,
@@ -16,8 +20,8 @@ export async function formsOf(
 ): Promise<Choice[]> {
   const versions = await results.get<FormVersion[]>('/surveys', [], signal);
   const forms = new Map<string, Choice>();
-  for (const { survey_name, shortcode, title } of versions) {
-    if (survey_name === survey && !forms.has(shortcode))
+  for (const { survey_name, shortcode, title } of versions.toReversed()) {
+    if (survey_name === survey)
       forms.set(shortcode, {
         value: shortcode,
         label: title,
@@ -27,18 +31,21 @@ export async function formsOf(
   return [...forms.values()];
 }
 
+const codebook = async ({ results }: Session, params: Params, signal: AbortSignal) => {
+  const path = '/responses/questions';
+  return (await results.get<{ questions: Question[] }>(path, params, signal)).questions;
+};
+
 /**
  * The questions with responses. A question that several forms ask is listed once: the API's filter
  * selects all of them.
  */
 export async function questionsOf(
-  { results }: Session,
+  session: Session,
   survey: string,
   signal: AbortSignal,
 ): Promise<Choice[]> {
-  const { questions } = await results.get<{
-    questions: Pick<Question, 'question_ref' | 'question_text'>[];
-  }>('/responses/questions', [['survey', survey]], signal);
+  const questions = await codebook(session, [['survey', survey]], signal);
   const byRef = new Map(
     questions.map((question) => [question.question_ref, question.question_text]),
   );
@@ -47,6 +54,24 @@ export async function questionsOf(
     label: cut(text, 200, 1) || value,
     note: value,
   }));
+}
+
+/**
+ * The label of a choice, by its letter.
+ *
+ * @param params the selection, with `survey`
+ * @returns undefined also for a question whose text has changed since
+ */
+export async function labelOf(
+  session: Session,
+  params: Params,
+  text: string,
+  letter: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const questions = await codebook(session, params, signal);
+  const choices = questions.find(({ question_text }) => question_text === text)?.choices;
+  return choices?.find(({ value }) => value === letter.toUpperCase())?.label;
 }
 
 /** The metadata keys that occur in the newest and in the oldest responses. */

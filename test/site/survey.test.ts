@@ -232,7 +232,7 @@ test('a question that several forms ask is listed once on request, with its shar
   expect(await shared.count()).toBe(2);
   await questions
     .getByLabel('If several forms ask the same question')
-    .selectOption('one column for all forms');
+    .selectOption('put the answers of all forms together');
   await expect.poll(() => shared.count()).toBe(1);
   const lines = (await shared.locator('tr').first().innerText()).split(/[\n\t]+/);
   const ofForms = [
@@ -298,7 +298,7 @@ test('a question opens to what was answered: choices, numbers, and texts, of whi
   const text = await open('Why?');
   expect(await rowsOf(text)).toEqual([['money', '2 (50%)']]);
   await text
-    .getByText('2 other different answers, which may identify people', { exact: true })
+    .getByText('2 more answers, all different, which may identify people', { exact: true })
     .waitFor();
   await text.getByRole('button', { name: 'Show them' }).click();
   expect((await rowsOf(text)).map(([value]) => value)).toEqual(['money', '<b>', 'love']);
