@@ -139,6 +139,7 @@ test('a file is downloaded once at a time, and can be saved again until it is re
   await expect.poll(() => keptNames(page)).toEqual([]);
   expect(await page.evaluate('document.activeElement.localName')).toBe('main');
 
+  proxy.inject();
   await saved(page, () => press(page, 'Download file'));
   await card(page).getByText('Complete: ').waitFor();
   await openView(page, 'Answers');
