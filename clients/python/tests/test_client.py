@@ -113,7 +113,7 @@ def test_the_examples_of_the_readme_run_on_the_demo() -> None:
     names: dict[str, Any] = {}
     for code in re.findall(r"```python\n((?!>>>).*?)```", text, re.DOTALL):
         exec(code, names)
-    assert len(names["frame"]) == 3921
+    assert len(names["frame"]) == 3221
 
 
 def test_errors(client: Client) -> None:
