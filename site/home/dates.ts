@@ -19,7 +19,7 @@ const clock = (time: number, zone: string) =>
   new Date(time).toLocaleString('sv-SE', { timeZone: zone });
 
 /** Periods, by name: their first and their last day, seen from a day. Weeks begin on Monday. */
-export const PERIODS = new Map<string, (today: string) => readonly [first: string, last: string]>([
+export const PERIODS = new Map<string, (today: string) => [first: string, last: string]>([
   ['last-7-days', (today) => [dayAfter(today, -6), today]],
   [
     'last-week',

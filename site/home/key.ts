@@ -1,7 +1,6 @@
 import { ApiError, explain } from './api.ts';
 import { button, html } from './dom.ts';
 import { option } from './controls.ts';
-import type { Limits } from './limits.ts';
 import { key as texts } from './texts.ts';
 
 /** 32 random bytes and a checksum, in base 62. A limited key begins with `sresl_`. */
@@ -96,7 +95,3 @@ function keyField(describedBy: string) {
     },
   };
 }
-
-/** In a few words, that a key sees only a part; opened, which. */
-export const limitsView = (limits: Limits): HTMLElement =>
-  html.details('limits note', html.summary({}, texts.limited), html.bdi({}, texts.limits(limits)));

@@ -3,7 +3,7 @@ import { createDownloads, sweep } from './downloads.ts';
 import { button, html } from './dom.ts';
 import icon from '../shared/icon.svg';
 import { keepKey, keptKey, otherTabs } from './kept-key.ts';
-import { keyView, limitsView } from './key.ts';
+import { keyView } from './key.ts';
 import type { Session } from './session.ts';
 import { createResults } from './results.ts';
 import { createSummaries } from './summaries.ts';
@@ -67,10 +67,13 @@ function showAccount(): void {
     forgetAll();
   };
   const { email, expires, limits } = session;
+  const { limited, limits: seen } = texts.key;
   account.replaceChildren(
     html.span({ className: 'note', dir: 'auto' }, texts.key.owner(email)),
     expires ? html.span('note', texts.key.expires(expires)) : '',
-    limits ? limitsView(limits) : '',
+    limits
+      ? html.details('limits note', html.summary({}, limited), html.bdi({}, seen(limits)))
+      : '',
     button(texts.key.forget, forget, { className: 'quiet' }),
   );
 }

@@ -1,9 +1,10 @@
 import type { Params } from './api.ts';
+import type { Question } from './api-types.ts';
 import { button, html } from './dom.ts';
 import { moveFocusTo } from './lists.ts';
 import { type Loaded, loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
-import { formsOf, labelOf } from './offers.ts';
+import { formsOf } from './offers.ts';
 import { changed, filtersOf, hrefOf } from './selection.ts';
 import type { ViewContext } from './view.ts';
 import { moment, newest as texts, page } from './texts.ts';
@@ -89,17 +90,21 @@ function group(
 }
 
 function answerRow(
-  { session, selection, signal }: ViewContext,
+  { session: { results }, selection, signal }: ViewContext,
   { timestamp, question_text, response, translated_response }: Answer,
 ): HTMLElement {
   const textOf = (text: string) => (text === '' ? html.p('note', texts.empty) : longText(text));
   const shown = translated_response ?? response;
   const text = textOf(shown);
+  const showLabel = ({ questions }: { questions: Question[] }) => {
+    const asked = questions.find((question) => question.question_text === question_text);
+    const choice = asked?.choices?.find(({ value }) => value === response.toUpperCase());
+    if (choice) text.replaceWith(longText(`${response}) ${choice.label}`));
+  };
   if (/^[a-z]$/i.test(response))
-    void labelOf(session, filtersOf(selection), question_text, response, signal).then(
-      (label) => label && text.replaceWith(longText(`${response}) ${label}`)),
-      () => {}, // the letter stays
-    );
+    void results
+      .get<{ questions: Question[] }>('/responses/questions', filtersOf(selection), signal)
+      .then(showLabel, () => {}); // without it, the letter stays
 
   const original =
     shown === response ? undefined : html.div('note', texts.translated, ' ', textOf(response));

@@ -1,5 +1,4 @@
 import type { FormVersion, Question } from './api-types.ts';
-import type { Params } from './api.ts';
 import type { Choice } from './choices.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
@@ -31,21 +30,18 @@ export async function formsOf(
   return [...forms.values()];
 }
 
-const codebook = async ({ results }: Session, params: Params, signal: AbortSignal) => {
-  const path = '/responses/questions';
-  return (await results.get<{ questions: Question[] }>(path, params, signal)).questions;
-};
-
 /**
  * The questions with responses. A question that several forms ask is listed once: the API's filter
  * selects all of them.
  */
 export async function questionsOf(
-  session: Session,
+  { results }: Session,
   survey: string,
   signal: AbortSignal,
 ): Promise<Choice[]> {
-  const questions = await codebook(session, [['survey', survey]], signal);
+  const { questions } = await results.get<{
+    questions: Pick<Question, 'question_ref' | 'question_text'>[];
+  }>('/responses/questions', [['survey', survey]], signal);
   const byRef = new Map(
     questions.map((question) => [question.question_ref, question.question_text]),
   );
@@ -54,24 +50,6 @@ export async function questionsOf(
     label: cut(text, 200, 1) || value,
     note: value,
   }));
-}
-
-/**
- * The label of a choice, by its letter.
- *
- * @param params the selection, with `survey`
- * @returns undefined also for a question whose text has changed since
- */
-export async function labelOf(
-  session: Session,
-  params: Params,
-  text: string,
-  letter: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const questions = await codebook(session, params, signal);
-  const choices = questions.find(({ question_text }) => question_text === text)?.choices;
-  return choices?.find(({ value }) => value === letter.toUpperCase())?.label;
 }
 
 /** The metadata keys that occur in the newest and in the oldest responses. */

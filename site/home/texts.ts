@@ -356,7 +356,7 @@ export const form = {
   arm: {
     label: 'Treatment arms',
     none: 'none',
-    note: 'The group of an experiment that each participant is in. Write its name in the form: seed_4 is for four groups.',
+    note: 'The group of an experiment that each participant is in, by its name in the form: seed_4 for four groups.',
   },
   none: 'No answers match. Change the selection.',
   leftOut: (count: number) =>
@@ -409,7 +409,7 @@ export const options = {
       translated: 'translated, choices as letters',
       translated_label: 'translated, choices as text',
     },
-    note: 'Only choices with letters (A, B, C) have a text. Numbered ones (1, 2, 3) stay as given.',
+    note: 'Only choices with letters (A, B, C) have a text; numbered ones stay as given.',
   },
   repeats: {
     label: 'If someone took a form more than once',
@@ -443,7 +443,7 @@ export const downloads = {
   region: 'Downloads',
   progress: (name: string) => `Download of ${name}`,
   started: (name: string) => `Downloading ${name}`,
-  preparing: 'The service is preparing the file…',
+  preparing: 'Preparing the file…',
   of: (rows: number, total: number) => `${number(rows)} of ${answers(total)}`,
   rows: (rows: number) => counted(rows, 'row', 'rows'),
   left(seconds: number): string {

@@ -378,7 +378,7 @@ describe('an interrupted download', () => {
         : exchange.reply(502, 'no service behind this gateway'),
     );
     await press(page, 'Download file');
-    await card(page).getByText('The service is preparing the file…').waitFor();
+    await card(page).getByText('Preparing the file…').waitFor();
     await expect.poll(() => proxy.requests).toBe(1);
     await page.clock.fastForward(120_000);
     await card(page).getByText('The connection was lost. Trying to continue').waitFor();

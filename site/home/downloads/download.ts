@@ -22,8 +22,6 @@ export interface Download {
   readonly element: HTMLElement;
   /** Resolves when it ends, however it does. */
   readonly run: () => Promise<void>;
-  /** Whether the browser has the file. */
-  readonly isSaved: () => boolean;
   /** Offers to continue it. */
   readonly offer: () => void;
   /** Stops it. It can be continued later, or in another tab. */
@@ -40,7 +38,6 @@ export function createDownload(options: DownloadOptions): Download {
   const started = Date.now();
   let running: Promise<void> | undefined;
   let ended: Promise<void> | undefined;
-  let isSaved = false;
 
   const card = createCard({
     survey,
@@ -60,7 +57,6 @@ export function createDownload(options: DownloadOptions): Download {
 
   /** Hands the file over to the browser, which reads the parts while it saves them. */
   async function handOver(): Promise<void> {
-    isSaved = false;
     const parts = new Blob(await storage.parts(manifest.parts));
     const file = new Blob([await storage.join(parts)], { type: manifest.type });
     if (file.size !== manifest.bytes) throw new DOMException('a part is damaged', 'DataError');
@@ -68,7 +64,6 @@ export function createDownload(options: DownloadOptions): Download {
     Object.assign(manifest, { isComplete: true, time: Date.now() });
     await storage.writeManifest(manifest);
     save(file, manifest.name);
-    isSaved = true;
   }
 
   /** Shows why the download does not run, and what to do. */
@@ -132,7 +127,6 @@ export function createDownload(options: DownloadOptions): Download {
   return {
     element: card.element,
     run,
-    isSaved: () => isSaved,
     offer() {
       const rest = manifest.after === '' ? texts.startsAgain : texts.arrived(amount(manifest));
       card.stopped(`${texts.unfinished} ${rest}`, actionLabel(), manifest);
