@@ -1,11 +1,10 @@
 import type { Params } from './api.ts';
-import type { Question } from './api-types.ts';
 import { button, html } from './dom.ts';
 import { moveFocusTo } from './lists.ts';
 import { type Loaded, loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
 import { formsOf } from './offers.ts';
-import { changed, filtersOf, hrefOf } from './selection.ts';
+import { filtersOf } from './selection.ts';
 import type { ViewContext } from './view.ts';
 import { moment, newest as texts, page } from './texts.ts';
 
@@ -58,9 +57,7 @@ function pageOfAnswers(context: ViewContext, after?: string): Loaded {
   const render = ({ responses, titles }: Awaited<ReturnType<typeof request>>) => {
     const last = responses.length === PAGE_SIZE ? responses.at(-1) : undefined;
     const byParticipant = Map.groupBy(responses, ({ userid }) => userid);
-    const groups = Array.from(byParticipant, ([userid, given]) =>
-      group(context, userid, given, titles),
-    );
+    const groups = Array.from(byParticipant, ([userid, given]) => group(userid, given, titles));
     return [html.ul('people', ...groups), last && showNext(last.token)];
   };
 
@@ -70,47 +67,36 @@ function pageOfAnswers(context: ViewContext, after?: string): Loaded {
 
 /** A participant's answers. @param titles of the forms, by shortcode */
 function group(
-  context: ViewContext,
   userid: string,
   answers: readonly Answer[],
   titles: ReadonlyMap<string, string>,
 ): HTMLElement {
   const forms = new Set(answers.map(({ shortcode }) => titles.get(shortcode) ?? shortcode));
   const names = [...forms].flatMap((form, i) => [i === 0 ? '' : ', ', html.bdi({}, cut(form, 60))]);
-  const href = hrefOf(changed(context.selection, { userid: [userid] }));
   return html.li(
     {},
     html.div(
       'from',
-      html.span({}, texts.participant, ' ', html.a({ href }, html.bdi({}, cut(userid, 60)))),
+      html.span({}, texts.participant, ' ', html.bdi({}, cut(userid, 60))),
       html.span('note', texts.form, ' ', ...names),
     ),
-    html.ul('answers', ...answers.map((answer) => answerRow(context, answer))),
+    html.ul('answers', ...answers.map(answerRow)),
   );
 }
 
-function answerRow(
-  { session: { results }, selection, signal }: ViewContext,
-  { timestamp, question_text, response, translated_response }: Answer,
-): HTMLElement {
+function answerRow({
+  timestamp,
+  question_text,
+  response,
+  translated_response,
+}: Answer): HTMLElement {
   const textOf = (text: string) => (text === '' ? html.p('note', texts.empty) : longText(text));
   const shown = translated_response ?? response;
-  const text = textOf(shown);
-  const showLabel = ({ questions }: { questions: Question[] }) => {
-    const asked = questions.find((question) => question.question_text === question_text);
-    const choice = asked?.choices?.find(({ value }) => value === response.toUpperCase());
-    if (choice) text.replaceWith(longText(`${response}) ${choice.label}`));
-  };
-  if (/^[a-z]$/i.test(response))
-    void results
-      .get<{ questions: Question[] }>('/responses/questions', filtersOf(selection), signal)
-      .then(showLabel, () => {}); // without it, the letter stays
-
   const original =
     shown === response ? undefined : html.div('note', texts.translated, ' ', textOf(response));
   return html.li(
     {},
-    html.div({}, html.div('note', longText(question_text)), html.div({}, text, original)),
+    html.div({}, html.div('note', longText(question_text)), html.div({}, textOf(shown), original)),
     html.time({ className: 'note', dateTime: timestamp }, moment(timestamp)),
   );
 }

@@ -2,7 +2,7 @@ import { daysChart } from './chart.ts';
 import { html, table } from './dom.ts';
 import { firstRows } from './lists.ts';
 import { loaded } from './loaded.ts';
-import { changed, daysOf, filtersOf, isFiltered, zoneOf } from './selection.ts';
+import { changed, filtersOf, isFiltered, zoneOf } from './selection.ts';
 import type { Day } from './summaries.ts';
 import type { ViewContext } from './view.ts';
 import { date, number, overview as texts } from './texts.ts';
@@ -24,7 +24,7 @@ export function overviewView({
     }),
     ({ selected: { first, last }, all: { days } }) => {
       if (days.length === 0) return isFiltered(selection) ? [] : [html.p({}, texts.empty)];
-      const range = daysOf(selection);
+      const range = [selection.get('since') ?? '', selection.get('until') ?? ''] as const;
       const select = ([since, until]: readonly [string, string]) =>
         change({ since: [since], until: [until] });
       return [

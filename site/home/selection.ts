@@ -3,13 +3,12 @@ import { PERIODS, dayAfter, dayIn, isDay, isZone, startOf } from './dates.ts';
 import type { DownloadRequest } from './downloads/manifest.ts';
 import type { RecordFormat } from './downloads/records.ts';
 import { fileName } from './file-name.ts';
-import { TIME_ZONE, filter, form, options as lists, selection as texts, views } from './texts.ts';
+import { TIME_ZONE, form, options as lists, selection as texts, views } from './texts.ts';
 
 /*
  * What the page shows and downloads of a survey, as in the query string of its URL: the view, the
  * filters, and the options of the file, never the key. The names are those of the API, except that
- * `since` and `until` are days, both included, in the zone `timezone`. `since` can also be a period
- * that is relative to today, which ends with its own last day.
+ * `since` and `until` are days, both included, in the zone `timezone`.
  */
 
 /** New values of parameters. */
@@ -130,7 +129,10 @@ export const viewOf = (selection: URLSearchParams) => (selection.get('view') ?? 
 export const zoneOf = (selection: URLSearchParams): string =>
   selection.get('timezone') ?? TIME_ZONE;
 
-/** The first and the last day that are selected; empty where there is no limit. */
+/**
+ * The first and the last day that are selected; empty where there is no limit. `since` can also be a
+ * period that is relative to today, such as `last-week`.
+ */
 export function daysOf(selection: URLSearchParams): readonly [first: string, last: string] {
   const since = selection.get('since') ?? '';
   const [first, last] = PERIODS.get(since)?.(dayIn(zoneOf(selection))) ?? [since, ''];
@@ -212,7 +214,7 @@ export function downloadRequestOf(
 export function describeFilters(selection: URLSearchParams): string[] {
   const [first, last] = daysOf(selection);
   const days = first || last ? [texts.days(first, last, zoneOf(selection))] : [];
-  const period = filter.periods[selection.get('since') ?? ''];
+  const period = texts.periods[selection.get('since') ?? ''];
   if (period) days.unshift(period);
   const names = (['shortcode', 'question_ref', 'userid'] as const).filter((name) =>
     selection.has(name),

@@ -270,7 +270,7 @@ export const answered = {
   of: (count: number) =>
     `Shares are of ${answers(count)}, the last from each participant, and rounded.`,
   others: (count: number) =>
-    `${counted(count, 'more answer', 'more answers, all different')}, which may identify people`,
+    `${counted(count, 'other answer', 'other different answers')}, which may identify people`,
   show: 'Show them',
 };
 const decimals = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 6 });
@@ -372,6 +372,7 @@ export const form = {
 
 /** The descriptions of what is selected. */
 export const selection = {
+  periods: filter.periods,
   days(first: string, last: string, zone: string): string {
     let text = first ? `from ${date(first)}` : `until ${date(last)}`;
     if (first && last) text = ranges.formatRange(new Date(first), new Date(last));

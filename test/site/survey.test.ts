@@ -298,7 +298,7 @@ test('a question opens to what was answered: choices, numbers, and texts, of whi
   const text = await open('Why?');
   expect(await rowsOf(text)).toEqual([['money', '2 (50%)']]);
   await text
-    .getByText('2 more answers, all different, which may identify people', { exact: true })
+    .getByText('2 other different answers, which may identify people', { exact: true })
     .waitFor();
   await text.getByRole('button', { name: 'Show them' }).click();
   expect((await rowsOf(text)).map(([value]) => value)).toEqual(['money', '<b>', 'love']);
