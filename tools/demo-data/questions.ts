@@ -32,10 +32,10 @@ const numbers = (...weights: readonly number[]) =>
     weights.map((_, number) => String(number)),
   );
 
-/** Mostly young adults; some write a year, or too large a number. */
+/** Mostly young adults; a few numbers are odd. */
 const ages = [
   ...Array.from({ length: 180 }, (_, n) => String(18 + Math.round(62 * (n / 179) ** 1.6))),
-  ...['1987', '1994', '230'],
+  ...['2', '99', '112'],
 ] as unknown as Answers;
 
 /** Answers, from a list of them in each language. */
