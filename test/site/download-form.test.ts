@@ -142,6 +142,7 @@ describe('the selection', () => {
 
     await openFilter(page);
     await choose(page, 'Forms', 'Title 3');
+    await page.clock.setFixedTime('2026-04-26T23:59:00Z'); // a Sunday
     await press(page, 'Last week');
     await page.getByText(/^Last week · 13\s?–\s?19 Apr 2026 · 1 form$/).waitFor();
     const form = ['shortcode', 'f1'];
