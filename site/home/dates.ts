@@ -18,6 +18,18 @@ export function dayAfter(day: string, count: number): string {
 const clock = (time: number, zone: string) =>
   new Date(time).toLocaleString('sv-SE', { timeZone: zone });
 
+/** Periods, by name: their first and their last day, seen from a day. Weeks begin on Monday. */
+export const PERIODS = new Map<string, (today: string) => [first: string, last: string]>([
+  ['last-7-days', (today) => [dayAfter(today, -6), today]],
+  [
+    'last-week',
+    (today) => {
+      const monday = -((Date.parse(today) / DAY_MS + 3) % 7);
+      return [dayAfter(today, monday - 7), dayAfter(today, monday - 1)];
+    },
+  ],
+]);
+
 /** The day in a time zone. */
 export const dayIn = (zone: string, time = Date.now()): string => clock(time, zone).slice(0, 10);
 

@@ -22,6 +22,8 @@ export interface Downloads {
   readonly element: HTMLElement;
   /** Starts a download, unless the same one is running. */
   readonly start: (request: DownloadRequest) => Promise<void>;
+  /** Removes what is done from the list. */
+  readonly clear: () => void;
   /** Stops all downloads. What has arrived stays, to be continued. */
   readonly stop: () => void;
   /**
@@ -55,7 +57,7 @@ export const sweep = (): Promise<void> => tidy(() => false);
 export function createDownloads(api: Api, email: string): Downloads {
   const list = html.ul({});
   const status = html.p({ role: 'status', className: 'unseen' });
-  const all = new Set<Download>();
+  const all = new Map<Download, Manifest>();
   /** The requests of the files that are being downloaded, as JSON. */
   const running = new Set<string>();
   let isStopped = false;
@@ -70,7 +72,7 @@ export function createDownloads(api: Api, email: string): Downloads {
     };
 
     const download = createDownload({ api, storage, manifest, announce, onRemove });
-    all.add(download);
+    all.set(download, manifest);
     list.prepend(download.element);
     return download;
   }
@@ -108,16 +110,26 @@ export function createDownloads(api: Api, email: string): Downloads {
       await begin(request).finally(() => running.delete(file));
     },
 
+    clear() {
+      for (const [download, { isComplete, time }] of all) {
+        if (!isComplete || time === 0) continue;
+
+        void download.stop();
+        download.element.remove();
+        all.delete(download);
+      }
+    },
+
     stop() {
       isStopped = true;
-      for (const download of all) void download.stop();
+      for (const download of all.keys()) void download.stop();
     },
 
     async forget() {
       isStopped = true;
       forgetLastFiles();
       await restored;
-      await Promise.allSettled(Array.from(all, (download) => download.remove()));
+      await Promise.allSettled(Array.from(all.keys(), (download) => download.remove()));
 
       return withLeftStorages(async (left) => {
         const removed = await Promise.allSettled(left.map((storage) => storage.remove()));

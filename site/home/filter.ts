@@ -2,19 +2,17 @@ import { button, copyButton, html } from './dom.ts';
 import { ApiError } from './api.ts';
 import { choiceList } from './choices.ts';
 import { field, setProblem, valuesOf } from './controls.ts';
-import { dayAfter, dayIn } from './dates.ts';
 import { lastFileDay } from './last-files.ts';
 import { loaded } from './loaded.ts';
 import { formsOf, questionsOf } from './offers.ts';
 import {
   type Values,
-  changed,
   cleared,
+  daysOf,
   describeFilters,
   filtersOf,
   hrefOf,
   isFiltered,
-  viewOf,
   zoneOf,
 } from './selection.ts';
 import type { Session } from './session.ts';
@@ -36,7 +34,6 @@ export function selectionBar(
   const fields = filterFields(session, selection, signal, change);
   const what = html.span({});
   const clear = html.a('', texts.clear);
-  const toDownload = html.a('button main quiet', texts.download);
   const counts = html.div('match');
 
   const countsOf = (found: Summary) => {
@@ -74,8 +71,6 @@ export function selectionBar(
     what.textContent = describeFilters(shown).join(' · ') || texts.all;
     clear.href = hrefOf(cleared(shown));
     clear.hidden = !isFiltered(shown);
-    toDownload.href = hrefOf(changed(shown, { view: ['download'] }));
-    toDownload.hidden = viewOf(shown) === 'download';
   }
 
   fields.form.addEventListener('input', () => {
@@ -84,9 +79,12 @@ export function selectionBar(
     if (values) change(values);
   });
   show(selection);
+  session.downloads.clear();
 
-  return {
-    element: html.section(
+  // The bar stays in sight, the downloads do not.
+  const element = new DocumentFragment();
+  element.append(
+    html.section(
       { className: 'selection', 'aria-label': texts.region },
       html.details({}, html.summary({}, html.b({}, texts.title), ' ', what), fields.form),
       html.div(
@@ -94,10 +92,12 @@ export function selectionBar(
         counts,
         clear,
         copyButton(() => location.href, texts.link, texts.copyLink),
-        toDownload,
       ),
-      session.downloads.element,
     ),
+    session.downloads.element,
+  );
+  return {
+    element,
     show,
     count,
   };
@@ -130,8 +130,8 @@ function filterFields(
     });
 
   const zone = html.span('note');
-  const sinceButton = (day: string, text: string) => {
-    const values = { since: [day], until: [], timezone: [TIME_ZONE] };
+  const sinceButton = ([value, text]: readonly [string, string]) => {
+    const values = { since: [value], until: [], timezone: [TIME_ZONE] };
     return button(text, () => change(values), { className: 'quiet' });
   };
   const lastDay = lastFileDay(session.email, survey);
@@ -146,34 +146,37 @@ function filterFields(
     ),
     html.div(
       'buttons',
-      sinceButton(dayAfter(dayIn(TIME_ZONE), -6), texts.week),
-      lastDay === undefined ? undefined : sinceButton(lastDay, texts.lastFile(date(lastDay))),
+      ...Object.entries(texts.periods).map(sinceButton),
+      lastDay === undefined ? undefined : sinceButton([lastDay, texts.lastFile(date(lastDay))]),
       zone,
     ),
     list('shortcode', formsOf),
     list('question_ref', questionsOf),
   );
   form.addEventListener('submit', (event) => event.preventDefault());
+  let days = daysOf(selection);
 
   return {
     form,
     userid,
 
     show(shown: URLSearchParams): void {
-      since.value = shown.get('since') ?? '';
-      until.value = shown.get('until') ?? '';
+      days = daysOf(shown);
+      [since.value, until.value] = days;
       zone.textContent = texts.zone(zoneOf(shown));
     },
 
-    /** Checks the days. @returns the values; undefined if a day is invalid */
+    /** Checks the days. @returns what can have changed; undefined if a day is invalid */
     values(): Values | undefined {
       const isReversed = since.value !== '' && until.value !== '' && since.value > until.value;
       setProblem(since, since.validationMessage);
       setProblem(until, isReversed ? texts.reversed : until.validationMessage);
       if (isReversed || !since.validity.valid || !until.validity.valid) return undefined;
 
-      const values = valuesOf(form, ['since', 'until', 'shortcode', 'question_ref']);
-      return { ...values, userid: [userid.value.trim()] };
+      const names = ['shortcode', 'question_ref'];
+      // the days of a period that is relative to today are not those of the form
+      if (since.value !== days[0] || until.value !== days[1]) names.push('since', 'until');
+      return { ...valuesOf(form, names), userid: [userid.value.trim()] };
     },
   };
 }

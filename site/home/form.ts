@@ -122,6 +122,8 @@ function tableControls(
     spellcheck: false,
   });
   const pick = (name: keyof typeof lists) => select(name, lists[name], selection.get(name));
+  const value = pick('value');
+  value.append(html.span('note', lists.value.note));
   const keyList = (name: keyof typeof texts.lists) =>
     choiceList({
       name,
@@ -133,7 +135,7 @@ function tableControls(
 
   return [
     ['layout', html.div({}, ...radios('layout', texts.layouts, selection.get('layout')))],
-    ['value', pick('value')],
+    ['value', value],
     ['repeats', pick('repeats')],
     ['columns', pick('columns')],
     ['require_metadata', keyList('require_metadata')],

@@ -1,12 +1,11 @@
 /*
  * The days, YYYY-MM-DD, on which a file of each survey was last downloaded. The browser keeps them
- * until the key is forgotten.
+ * until the key is forgotten. Where it blocks its storage, or has no space, they are not known.
  */
 
-/** Undefined if the browser blocks it. */
-function storage(): Storage | undefined {
+function withStorage<T>(use: (storage: Storage) => T): T | undefined {
   try {
-    return localStorage;
+    return use(localStorage);
   } catch {
     return undefined;
   }
@@ -15,7 +14,7 @@ function storage(): Storage | undefined {
 const nameOf = (email: string, survey: string) => `last file ${email} ${survey}`;
 
 export const lastFileDay = (email: string, survey: string) =>
-  storage()?.getItem(nameOf(email, survey)) ?? undefined;
+  withStorage((storage) => storage.getItem(nameOf(email, survey))) ?? undefined;
 export const keepLastFile = (email: string, survey: string, day: string) =>
-  storage()?.setItem(nameOf(email, survey), day);
-export const forgetLastFiles = () => storage()?.clear();
+  withStorage((storage) => storage.setItem(nameOf(email, survey), day));
+export const forgetLastFiles = () => withStorage((storage) => storage.clear());

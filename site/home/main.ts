@@ -67,10 +67,13 @@ function showAccount(): void {
     forgetAll();
   };
   const { email, expires, limits } = session;
+  const { limited, limits: seen } = texts.key;
   account.replaceChildren(
     html.span({ className: 'note', dir: 'auto' }, texts.key.owner(email)),
     expires ? html.span('note', texts.key.expires(expires)) : '',
-    limits ? html.span({ className: 'note', dir: 'auto' }, texts.key.limits(limits)) : '',
+    limits
+      ? html.details('limits note', html.summary({}, limited), html.bdi({}, seen(limits)))
+      : '',
     button(texts.key.forget, forget, { className: 'quiet' }),
   );
 }

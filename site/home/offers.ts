@@ -8,7 +8,10 @@ import type { Session } from './session.ts';
 /** How many of the newest and of the oldest responses are searched for metadata keys. */
 const SAMPLE = '100';
 
-/** The forms, with the titles of their newest versions. */
+/**
+ * The forms in the order of a wide file, that of their first versions, with the titles of their
+ * newest ones.
+ */
 export async function formsOf(
   { results }: Session,
   survey: string,
@@ -16,8 +19,8 @@ export async function formsOf(
 ): Promise<Choice[]> {
   const versions = await results.get<FormVersion[]>('/surveys', [], signal);
   const forms = new Map<string, Choice>();
-  for (const { survey_name, shortcode, title } of versions) {
-    if (survey_name === survey && !forms.has(shortcode))
+  for (const { survey_name, shortcode, title } of versions.toReversed()) {
+    if (survey_name === survey)
       forms.set(shortcode, {
         value: shortcode,
         label: title,

@@ -2,7 +2,7 @@ import { cellsOf, recordsOf } from '../shared/csv.ts';
 import { button, html, table } from './dom.ts';
 import { explain } from './api.ts';
 import { cut } from './long-text.ts';
-import { downloadRequestOf } from './selection.ts';
+import { changed, downloadRequestOf, hrefOf } from './selection.ts';
 import type { Session } from './session.ts';
 import { page, preview as texts } from './texts.ts';
 
@@ -58,7 +58,7 @@ export function previewView(
       const [header = [], ...rows] = records;
       const shown = shownColumns(header);
       state.textContent = texts.found(rows.length, isWhole, header.length, shown.length);
-      content.replaceChildren(frameOf(header, rows, shown));
+      content.replaceChildren(frameOf(header, rows, shown, selection()));
     } catch (error) {
       if (!current.aborted) state.textContent = `${texts.show}: ${explain(error)}`;
     }
@@ -91,12 +91,25 @@ function shownColumns(header: Cells): number[] {
   return [...columns.filter((i) => i === userid), ...others].slice(0, COLUMNS);
 }
 
-/** A table that scrolls beside the participants. It must be reachable with the keyboard. */
-function frameOf(header: Cells, rows: readonly Cells[], shown: readonly number[]): HTMLElement {
+/**
+ * A table that scrolls beside the participants, who are links to their answers. It must be reachable
+ * with the keyboard.
+ */
+function frameOf(
+  header: Cells,
+  rows: readonly Cells[],
+  shown: readonly number[],
+  selection: URLSearchParams,
+): HTMLElement {
   const short = (row: Cells, i: number) => cut(row[i] ?? '', CELL_LENGTH, 1);
-  const body = rows.map((row) =>
-    html.tr({}, ...shown.map((i) => html.td({}, html.bdi({}, short(row, i))))),
-  );
+  const cell = (row: Cells, i: number) => {
+    const text = html.bdi({}, short(row, i));
+    if (header[i] !== 'userid') return text;
+
+    const answers = changed(selection, { view: ['answers'], userid: [row[i] ?? ''] });
+    return html.a({ href: hrefOf(answers) }, text);
+  };
+  const body = rows.map((row) => html.tr({}, ...shown.map((i) => html.td({}, cell(row, i)))));
   const names = shown.map((i) => short(header, i));
 
   return html.div(

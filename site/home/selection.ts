@@ -1,5 +1,5 @@
 import type { Params } from './api.ts';
-import { dayAfter, isDay, isZone, startOf } from './dates.ts';
+import { PERIODS, dayAfter, dayIn, isDay, isZone, startOf } from './dates.ts';
 import type { DownloadRequest } from './downloads/manifest.ts';
 import type { RecordFormat } from './downloads/records.ts';
 import { fileName } from './file-name.ts';
@@ -77,7 +77,7 @@ const CHOICES = new Map<string, readonly string[]>([
 ]);
 /** What is a value of the other parameters. */
 const CHECKS = new Map<string, (value: string) => boolean>([
-  ['since', isDay],
+  ['since', (value) => isDay(value) || PERIODS.has(value)],
   ['until', isDay],
   ['timezone', isZone],
   ...['survey', 'userid', ...LISTS].map((name) => [name, () => true] as const),
@@ -129,6 +129,16 @@ export const viewOf = (selection: URLSearchParams) => (selection.get('view') ?? 
 export const zoneOf = (selection: URLSearchParams): string =>
   selection.get('timezone') ?? TIME_ZONE;
 
+/**
+ * The first and the last day that are selected; empty where there is no limit. `since` can also be a
+ * period that is relative to today, such as `last-week`.
+ */
+export function daysOf(selection: URLSearchParams): readonly [first: string, last: string] {
+  const since = selection.get('since') ?? '';
+  const [first, last] = PERIODS.get(since)?.(dayIn(zoneOf(selection))) ?? [since, ''];
+  return [first, selection.get('until') ?? last];
+}
+
 /** The name of the selection's format. */
 export const formatOf = (selection: URLSearchParams) =>
   (selection.get('format') ?? 'xlsx') as FormatName;
@@ -147,13 +157,13 @@ export const isFiltered = (selection: URLSearchParams): boolean =>
 /** The survey and the filters, as the API's parameters. */
 export function filtersOf(selection: URLSearchParams): Params {
   const zone = zoneOf(selection);
-  const days: Params = pickFrom(selection, ['since', 'until']).map(([name, day]) => [
-    name,
-    startOf(name === 'since' ? day : dayAfter(day, 1), zone),
-  ]);
+  const [first, last] = daysOf(selection);
+  const days = { since: first, until: last && dayAfter(last, 1) };
   return [
     ...pickFrom(selection, ['survey']),
-    ...days.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ...Object.entries(days).flatMap(([name, day]): Params =>
+      day ? [[name, startOf(day, zone)]] : [],
+    ),
     ...pickFrom(selection, ['shortcode', 'question_ref', 'userid']),
   ];
 }
@@ -202,8 +212,10 @@ export function downloadRequestOf(
 
 /** The filters of a selection in words. */
 export function describeFilters(selection: URLSearchParams): string[] {
-  const [since, until] = [selection.get('since'), selection.get('until')];
-  const days = since || until ? [texts.days(since, until, zoneOf(selection))] : [];
+  const [first, last] = daysOf(selection);
+  const days = first || last ? [texts.days(first, last, zoneOf(selection))] : [];
+  const period = texts.periods[selection.get('since') ?? ''];
+  if (period) days.unshift(period);
   const names = (['shortcode', 'question_ref', 'userid'] as const).filter((name) =>
     selection.has(name),
   );

@@ -91,6 +91,7 @@ export const key = {
     'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
   owner: (email: string) => `Key for ${email}`,
   expires: (at: string) => `(expires ${moment(at)})`,
+  limited: 'It sees only a part',
   /** What a limited key sees. */
   limits: ({
     surveys,
@@ -107,8 +108,8 @@ export const key = {
       questions && `only ${counted(questions.length, 'question', 'questions')}`,
       without_questions && `without ${counted(without_questions, 'question', 'questions')}`,
       metadata &&
-        (metadata.length === 0 ? 'no metadata' : `of the metadata only ${metadata.join(', ')}`),
-      pageid === false && 'no "pageid" (the column and the metadata key)',
+        `extra information (metadata): ${metadata.length === 0 ? 'none' : `only ${metadata.join(', ')}`}`,
+      pageid === false && 'no “pageid” (neither the column nor in the metadata)',
       pseudonyms && 'pseudonyms in place of participant IDs',
     ];
     return `This key sees ${limits.filter(Boolean).join('; ')}.`;
@@ -171,7 +172,10 @@ export const filter = {
   since: 'From',
   until: 'To',
   reversed: 'This day is before “From”, so it is not applied.',
-  week: 'Last 7 days',
+  /** Periods that end today or before, by name. */
+  periods: { 'last-7-days': 'Last 7 days', 'last-week': 'Last week' } as Readonly<
+    Record<string, string>
+  >,
   lastFile: (day: string) => `Since my last file (${day})`,
   zone: (zone: string) => `Both days are included. Days are in the time zone ${zoneName(zone)}.`,
   lists: {
@@ -186,7 +190,6 @@ export const filter = {
   clear: 'Clear',
   copyLink: 'Copy link',
   link: 'to this selection',
-  download: 'Download',
 };
 
 /** The parts of a link that the page does not apply. */
@@ -299,7 +302,7 @@ export const form = {
     csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS, without labels.' },
     codebook: {
       label: 'Codebook only',
-      note: 'The list of questions, with the number of answers to each.',
+      note: 'The questions, their choices, and the number of answers to each.',
     },
     'csv-excel': {
       label: 'CSV for Excel',
@@ -310,13 +313,13 @@ export const form = {
   more: 'More formats',
   options: 'More options',
   packages:
-    'For SPSS and Stata files with labels, use the Python client survey-export (save_spss, save_stata) or the R package surveyexport (survey_labelled).',
+    'For SPSS and Stata files with labels, use the Python client survey-export or the R package surveyexport.',
   table: 'Table layout',
   layouts: {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
     wide: {
       label: 'One row per participant',
-      note: 'One column per question. Someone who started the survey from two different forms has two rows.',
+      note: 'One column per question, with its short name: the codebook has its text. Someone who started the survey from two different forms has two rows.',
     },
   },
   /** The lists to choose several values from, by parameter. */
@@ -324,12 +327,12 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Extra information stored with each answer (metadata), such as the platform or the start time. Each key you choose becomes a column. The list shows the keys of the newest and the oldest answers.',
+      note: 'Extra information stored with each answer (metadata), such as the platform or the start time. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and the oldest answers have.',
     },
     require_metadata: {
-      label: 'Leave out testers',
-      none: 'no',
-      note: 'Leaves out every participant with an answer that lacks a key you choose. Choose one that only real participants have. Below the form you see how many are left out.',
+      label: 'Leave out testers, who come without',
+      none: '(nothing is chosen)',
+      note: 'Choose what all real participants have, such as the “cluster” of the advertisement. Whoever has an answer without it is left out. Below the form you see who.',
     },
   },
   /** The boxes, by parameter, with their values. The first is the default. */
@@ -346,14 +349,14 @@ export const form = {
     },
     codebook: {
       label: 'With the codebook as a second sheet',
-      note: '',
+      note: 'It has the question of each column, and its choices.',
       choices: ['false', 'true'],
     },
   },
   arm: {
     label: 'Treatment arms',
     none: 'none',
-    note: 'For example seed_4, the arm of a question that divides people into four.',
+    note: 'The group of an experiment that each participant is in, by its name in the form: seed_4 for four groups.',
   },
   none: 'No answers match. Change the selection.',
   leftOut: (count: number) =>
@@ -369,8 +372,9 @@ export const form = {
 
 /** The descriptions of what is selected. */
 export const selection = {
-  days(first: string | null, last: string | null, zone: string): string {
-    let text = first ? `from ${date(first)}` : `until ${date(last ?? '')}`;
+  periods: filter.periods,
+  days(first: string, last: string, zone: string): string {
+    let text = first ? `from ${date(first)}` : `until ${date(last)}`;
     if (first && last) text = ranges.formatRange(new Date(first), new Date(last));
     return zone === TIME_ZONE ? text : `${text} (${zoneName(zone)})`;
   },
@@ -401,11 +405,12 @@ export const options = {
   value: {
     label: 'Answers',
     choices: {
-      response: 'as they were given, in any language',
-      label: 'choices as text',
-      translated: 'translated',
-      translated_label: 'choices as text, and everything else translated',
+      response: 'as given, choices as letters',
+      label: 'as given, choices as text',
+      translated: 'translated, choices as letters',
+      translated_label: 'translated, choices as text',
     },
+    note: 'Only choices with letters (A, B, C) have a text; numbered ones stay as given.',
   },
   repeats: {
     label: 'If someone took a form more than once',
@@ -417,7 +422,10 @@ export const options = {
   },
   columns: {
     label: 'If several forms ask the same question',
-    choices: { form_question: 'one column for each form', question: 'one column for all forms' },
+    choices: {
+      form_question: 'keep the answers of each form apart',
+      question: 'put the answers of all forms together',
+    },
   },
 };
 
@@ -436,6 +444,7 @@ export const downloads = {
   region: 'Downloads',
   progress: (name: string) => `Download of ${name}`,
   started: (name: string) => `Downloading ${name}`,
+  preparing: 'Preparing the file…',
   of: (rows: number, total: number) => `${number(rows)} of ${answers(total)}`,
   rows: (rows: number) => counted(rows, 'row', 'rows'),
   left(seconds: number): string {

@@ -38,10 +38,10 @@ const QUESTION = {
   question_idx: '2',
   question_text:
     'Where does your drinking water come from, on most days?\nA) A tap at home\nB) A well or a pump nearby\nC) A river, a lake or rain',
-  responses: 347,
-  participants: 347,
-  first: '2026-01-07T18:03:44.771984Z',
-  last: '2026-03-11T19:19:44.451131Z',
+  responses: 306,
+  participants: 306,
+  first: '2026-01-07T07:33:44.771984Z',
+  last: '2026-03-11T18:19:44.451131Z',
   choices: [
     { value: 'A', label: 'A tap at home' },
     { value: 'B', label: 'A well or a pump nearby' },
@@ -50,7 +50,7 @@ const QUESTION = {
 };
 
 const CODEBOOK_CSV = `column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices
-healthstart.consent,healthstart,consent,0,Do you want to take part? You can stop at any time.,400,400,2026-01-06T06:00:00.000Z,2026-03-01T19:15:00.000Z,
+healthstart.consent,healthstart,consent,0,Do you want to take part? You can stop at any time.,400,400,2026-01-06T06:00:00.000Z,2026-03-01T18:15:00.000Z,
 `;
 
 export const examples = {
@@ -63,18 +63,17 @@ export const examples = {
   codebook: { questions: [QUESTION] },
   codebookCsv: CODEBOOK_CSV,
   summary: {
-    responses: 68,
-    participants: 16,
+    responses: 107,
+    participants: 28,
     first: '2026-01-06T06:00:00.000Z',
-    last: '2026-01-07T23:46:26.704204Z',
+    last: '2026-01-07T19:17:23.934696Z',
     days: [
-      { day: '2026-01-06', responses: 28, participants: 7 },
-      { day: '2026-01-07', responses: 24, participants: 6 },
-      { day: '2026-01-08', responses: 16, participants: 4 },
+      { day: '2026-01-06', responses: 59, participants: 17 },
+      { day: '2026-01-07', responses: 48, participants: 12 },
     ],
     left_out: 0,
     forms: [
-      { shortcode: 'healthstart', responses: 64, participants: 16 },
+      { shortcode: 'healthstart', responses: 103, participants: 28 },
       { shortcode: 'healthfood', responses: 4, participants: 1 },
     ],
     left_out_by: [],
@@ -87,18 +86,18 @@ export const examples = {
         column: 'healthfood.water',
         shortcode: 'healthfood',
         question_ref: 'water',
-        records: 347,
+        records: 306,
         distinct: 3,
         values: [
-          { value: 'A', records: 124 },
-          { value: 'C', records: 113 },
+          { value: 'A', records: 166 },
+          { value: 'B', records: 95 },
         ],
-        other: 110,
+        other: 45,
       },
     ],
   },
   answersCsv:
-    'column,shortcode,question_ref,value,records\nhealthfood.water,healthfood,water,A,124\nhealthfood.water,healthfood,water,,223\n',
+    'column,shortcode,question_ref,value,records\nhealthfood.water,healthfood,water,A,166\nhealthfood.water,healthfood,water,,140\n',
   digests: {
     version: 1,
     interval: 'day',
@@ -106,13 +105,13 @@ export const examples = {
     digests: [
       {
         start: '2026-01-06T00:00:00.000Z',
-        responses: 32,
-        digest: 'af735c95714cf87ecf17558daaf3d3e8',
+        responses: 63,
+        digest: '41ccfb143a8b400ee12b661ad4d70db3',
       },
       {
         start: '2026-01-07T00:00:00.000Z',
-        responses: 36,
-        digest: 'd458c1ad4c813549c39e1765187795b0',
+        responses: 44,
+        digest: '974ad0898eff27dd57ccdb7f66570027',
       },
     ],
   },

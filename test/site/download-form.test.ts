@@ -78,6 +78,8 @@ describe('the selection', () => {
 
     const times = { since: '2026-04-23T22:00:00.000Z', until: '2026-04-24T21:00:00.000Z' };
     await choose(page, 'Forms', 'Title 3');
+    const forms = page.getByRole('group', { name: 'Forms' }).locator('label');
+    expect(await forms.allTextContents()).toEqual(['Title 1', 'Title 3']); // as in a wide file
     await choose(page, 'Questions', 'Question 1?', 'Question 2?');
     await page.getByLabel('Participant ID').fill('participant 3');
     const filters = {
@@ -106,9 +108,8 @@ describe('the selection', () => {
     expect(parametersOf(page)).toEqual([]);
   });
 
-  test('takes the last seven days and those since the last file, and says which day is wrong', async () => {
+  test('takes the days since the last file, and says which day is wrong', async () => {
     const page = await openSurvey(survey, {}, CAIRO);
-    const today = new Date().toISOString().slice(0, 10);
     await openFilter(page);
     await field(page, 'To').fill('2026-04-01');
     await field(page, 'From').fill('2026-04-02');
@@ -117,10 +118,6 @@ describe('the selection', () => {
       .getByText('This day is before “From”, so it is not applied.')
       .waitFor();
     expect(parametersOf(page).map(([name]) => name)).not.toContain('since');
-    await page.getByRole('button', { name: 'Last 7 days' }).click();
-    const since = new URL(page.url()).searchParams.get('since') ?? '';
-    expect(Math.round((Date.parse(today) - Date.parse(since)) / 86_400_000)).toBeLessThanOrEqual(6);
-    await selected(page, 'No answers match.');
 
     await visit(page, linkOf({ format: 'csv' }));
     await settled(page);
@@ -129,6 +126,34 @@ describe('the selection', () => {
     await openFilter(page);
     await page.getByRole('button', { name: 'Since my last file' }).click();
     expect(parametersOf(page).map(([name]) => name)).toEqual(['since', 'timezone']);
+  });
+
+  test('of the last seven days or the last week is relative to today, until its days are changed', async () => {
+    const page = await openSurvey(survey, {}, { timezoneId: 'UTC' });
+    await page.clock.setFixedTime('2026-04-20T12:00:00Z'); // a Monday
+    await openFilter(page);
+    await press(page, 'Last 7 days');
+    await selected(page, '7 participants, 72 answers');
+    const link = page.url();
+    await page.clock.setFixedTime('2026-04-21T12:00:00Z');
+    await visit(page, link);
+    await selected(page, '7 participants, 96 answers');
+    await page.getByText(/^Last 7 days · 15\s?–\s?21 Apr 2026$/).waitFor();
+
+    await openFilter(page);
+    await choose(page, 'Forms', 'Title 3');
+    await page.clock.setFixedTime('2026-04-26T23:59:00Z'); // a Sunday
+    await press(page, 'Last week');
+    await page.getByText(/^Last week · 13\s?–\s?19 Apr 2026 · 1 form$/).waitFor();
+    const form = ['shortcode', 'f1'];
+    const zone = ['timezone', 'UTC'];
+    expect(parametersOf(page)).toEqual([form, ['since', 'last-week'], zone]);
+    await field(page, 'To').fill('2026-04-18');
+    const days = [
+      ['since', '2026-04-13'],
+      ['until', '2026-04-18'],
+    ];
+    expect(parametersOf(page)).toEqual([zone, form, ...days]);
   });
 
   test('is the same in all views, and does not follow a search among many choices', async () => {
@@ -215,8 +240,8 @@ test('a link opens the same selection again, in its time zone, and what it asks 
     { timezoneId: 'America/Chicago' },
   );
   const columns = field(page, 'If several forms ask the same question');
-  await columns.selectOption('one column for all forms');
-  await columns.selectOption('one column for each form');
+  await columns.selectOption('put the answers of all forms together');
+  await columns.selectOption('keep the answers of each form apart');
   const sorted = (path: string) =>
     [...new URL(path, page.url()).searchParams].map(String).toSorted();
   expect(sorted(page.url())).toEqual(sorted(linkOf(parameters)));
@@ -291,7 +316,7 @@ const programs: [
     'csv',
     { bom: 'true', safe: 'true' },
     'responses.csv',
-    'CSV for Excel · One row per participant · 2 questions · Answers: choices as text · More columns: a "key" · Leave out testers: cluster',
+    'CSV for Excel · One row per participant · 2 questions · Answers: as given, choices as text · More columns: a "key" · Leave out testers, who come without: cluster',
     /^it-s-ümläut-more-n_wide_filtered_[\d-]+_\d{4}\.csv$/,
   ],
   [
@@ -299,7 +324,7 @@ const programs: [
     'questions',
     { format: 'csv' },
     'codebook.csv',
-    'Codebook only · If several forms ask the same question: one column for all forms',
+    'Codebook only · If several forms ask the same question: put the answers of all forms together',
     /^it-s-ümläut-more-n_codebook_[\d-]+_\d{4}\.csv$/,
   ],
 ];
@@ -340,9 +365,9 @@ test('the button and the programs download the same bytes as the API, without wh
   const codebook = page.getByRole('checkbox', { name: 'With the codebook' });
   await codebook.check();
   const curl = page.getByRole('group', { name: 'curl' });
-  await field(page, 'Answers').selectOption('choices as text');
+  await field(page, 'Answers').selectOption('as given, choices as text');
   expect(await curl.textContent()).toContain('value=label');
-  await field(page, 'Answers').selectOption('translated');
+  await field(page, 'Answers').selectOption('translated, choices as letters');
   expect(await curl.textContent()).toMatch(/value=translated.*codebook=true.*numbers=true/s);
   await page.getByText('More options').click();
   await page.getByLabel('Numbers as text').check();

@@ -16,6 +16,7 @@ import {
   enterKey,
   fileOf,
   openThroughProxy,
+  openView,
   press,
   settled,
 } from './home.ts';
@@ -137,6 +138,43 @@ test('a file is downloaded once at a time, and can be saved again until it is re
   await press(page, 'Remove');
   await expect.poll(() => keptNames(page)).toEqual([]);
   expect(await page.evaluate('document.activeElement.localName')).toBe('main');
+
+  proxy.inject();
+  await saved(page, () => press(page, 'Download file'));
+  await card(page).getByText('Complete: ').waitFor();
+  await openView(page, 'Answers');
+  expect(await cards(page).count()).toBe(0); // what is done goes away
+});
+
+test('a file is saved also where the browser has no space, or refuses, for what the page remembers', async () => {
+  const { page } = await open();
+  await page.evaluate(`
+    for (let size = 2 ** 22; size >= 1; size /= 2)
+      try {
+        for (;;) localStorage.setItem(Math.random(), 'x'.repeat(size));
+      } catch {}
+  `);
+  await expectFile(await saved(page, () => press(page, 'Download file')));
+  await card(page).getByText('Complete: 400 answers, ').waitFor();
+
+  await page.addInitScript({
+    content: `
+      const refuse = () => {
+        throw new DOMException('refused', 'SecurityError');
+      };
+      for (const name of ['localStorage', 'sessionStorage', 'indexedDB', 'BroadcastChannel'])
+        Object.defineProperty(globalThis, name, { get: refuse });
+      StorageManager.prototype.getDirectory = async () => refuse();
+      LockManager.prototype.request = async () => refuse();
+    `,
+  });
+  await page.reload();
+  await enterKey(page, survey.account.key);
+  await settled(page);
+  await expectFile(await saved(page, () => press(page, 'Download file')));
+  await card(page).getByText('Complete: 400 answers, ').waitFor();
+  await press(page, 'Forget key');
+  await page.getByLabel('API key').waitFor();
 });
 
 test('files that closed tabs have left are deleted by the next page, without a key; those that were saved, ten minutes later', async () => {
@@ -340,6 +378,7 @@ describe('an interrupted download', () => {
         : exchange.reply(502, 'no service behind this gateway'),
     );
     await press(page, 'Download file');
+    await card(page).getByText('Preparing the file…').waitFor();
     await expect.poll(() => proxy.requests).toBe(1);
     await page.clock.fastForward(120_000);
     await card(page).getByText('The connection was lost. Trying to continue').waitFor();

@@ -124,9 +124,10 @@ test('with a limited key, the page says what it sees, and offers nothing else', 
   await addResponses(await createSurvey(account, 'Hidden'), [{}]);
   const page = await openPage('/');
   await enterKey(page, key);
+  await page.getByText('It sees only a part').click();
   await page
     .getByText(
-      'This key sees only 1 survey; without 1 question; no metadata; no "pageid" (the column and the metadata key); pseudonyms in place of participant IDs.',
+      'This key sees only 1 survey; without 1 question; extra information (metadata): none; no “pageid” (neither the column nor in the metadata); pseudonyms in place of participant IDs.',
     )
     .waitFor();
   await page
@@ -167,8 +168,8 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await enter(SURVEY);
   expect(await focused(page)).toBe(SURVEY);
   await selected(page, '1 participant, 1 answer');
-  await enter('Download'); // the link of the selection, to the view
-  expect(await focused(page)).toBe(SURVEY);
+  await enter('Download'); // the view
+  expect(await focused(page)).toBe('Download');
   const { name } = await saved(page, () => enter('Download file'));
   expect(name).toMatch(/^food-water_long_.*\.xlsx$/);
   await enter('Preview');

@@ -69,11 +69,11 @@ test('a survey with its downloads is accessible and fits the window; no button i
   for (const name of ['Leave out testers', 'More columns'])
     await page.getByRole('group', { name }).getByLabel('household_members_count').waitFor();
   await expectAccessible(page);
-  // At every position of the page, each button that is visible can be clicked, unless the bar is
-  // over it.
+  // At every position of the page, each button that is visible can be clicked, unless the downloads
+  // are over it.
   const covered = await page.evaluate<string[]>(`(async () => {
     const covered = [];
-    const bar = document.querySelector('.selection');
+    const bar = document.querySelector('.downloads');
     for (let y = 0; y < document.documentElement.scrollHeight; y += 300) {
       scrollTo({ top: y, behavior: 'instant' });
       for (const button of document.querySelectorAll('main button, main input:not(.choices *), main summary')) {

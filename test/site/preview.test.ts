@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { openThroughProxy, press } from './home.ts';
+import { openThroughProxy, press, selected } from './home.ts';
 
 test('a preview shows the first 20 rows of the exact file, then stops it, or names what to do', async () => {
   const survey = await createSurvey(await createAccount());
@@ -68,4 +68,10 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
     await page.getByText(problem).waitFor();
     expect(await rows.count()).toBe(0);
   }
+
+  proxy.inject();
+  await press(page, 'Preview');
+  await rows.getByRole('link', { name: 'participant 00' }).first().click();
+  await selected(page, '1 participant, 10 answers');
+  await page.getByRole('region', { name: 'Answers' }).waitFor();
 });

@@ -232,7 +232,7 @@ test('a question that several forms ask is listed once on request, with its shar
   expect(await shared.count()).toBe(2);
   await questions
     .getByLabel('If several forms ask the same question')
-    .selectOption('one column for all forms');
+    .selectOption('put the answers of all forms together');
   await expect.poll(() => shared.count()).toBe(1);
   const lines = (await shared.locator('tr').first().innerText()).split(/[\n\t]+/);
   const ofForms = [

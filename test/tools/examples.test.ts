@@ -125,7 +125,7 @@ test('the import in docs/local.md takes the export of the demo data, into a data
   expect({ status, stdout }).toEqual({
     status: 0,
     stdout: expect.stringMatching(
-      /^new account you@example.org\n6 form versions: 6 new.*\n3,921 responses: 3,921 new/,
+      /^new account you@example.org\n6 form versions: 6 new.*\n3,221 responses: 3,221 new/,
     ),
   });
 });

@@ -9,7 +9,13 @@ import type { Random } from './random.ts';
 const SECOND_VERSION = Date.parse('2026-02-02T09:00:00Z');
 const FIRST_START = Date.parse('2026-01-06T06:00:00Z');
 const LAST_START = Date.parse('2026-03-01T21:00:00Z');
-const MINUTE = 60_000;
+const QUARTER = 15 * 60_000;
+const DAY = 24 * 3_600_000;
+/** Each begins with an advertisement, which more people follow at first than later. */
+const WAVES = [
+  [FIRST_START, SECOND_VERSION],
+  [SECOND_VERSION, LAST_START],
+] as const;
 
 const platforms = ['messenger', 'whatsapp', 'instagram'] as const;
 /** A form version, as far as its responses need it. */
@@ -19,8 +25,9 @@ type Form = Readonly<Record<'id' | 'shortcode', string>>;
 const pages = ['935593143497601123', '104882517369924467'] as const;
 
 /**
- * Makes the responses of a study's participants, as rows of the table. Each answers the forms one
- * after the other; some leave early.
+ * Makes the responses of a study's participants, as rows of the table. They come in two waves, and
+ * answer the forms one after the other. Some do not want to take part, some leave early, and some
+ * do not answer the last form, weeks later.
  *
  * @param forms first version of each form, then the second version of each
  */
@@ -31,8 +38,10 @@ export function makeResponses(random: Random, forms: Form[], participants: numbe
 
 function* makeParticipant(random: Random, forms: Form[], flowid: number) {
   // Participants start on the quarter hour, so that several answer at the same moment.
-  const start =
-    FIRST_START + random.integer(0, (LAST_START - FIRST_START) / (15 * MINUTE)) * 15 * MINUTE;
+  const place = FIRST_START + random.integer(0, (LAST_START - FIRST_START) / QUARTER) * QUARTER;
+  const [from, to] = place < SECOND_VERSION ? WAVES[0] : WAVES[1];
+  const inWave = (to - from) * ((place - from) / (to - from)) ** 1.5;
+  const start = from + Math.floor(inWave / QUARTER) * QUARTER;
   const half = forms.length / 2;
   const isSecond = start >= SECOND_VERSION && random.chance(0.8);
   const own = isSecond ? forms.slice(half) : forms.slice(0, half);
@@ -55,14 +64,17 @@ function* makeParticipant(random: Random, forms: Form[], flowid: number) {
   });
 
   let left = random.chance(0.8) ? Infinity : random.integer(1, 9);
+  let isGone = false;
   let time = start * 1000; // microseconds
   for (const [formIndex, form] of own.entries()) {
     for (const [index, question] of (questions[form.shortcode] ?? []).entries()) {
       if (left === 0) return;
       left -= 1;
-      yield {
+      const answer = makeAnswer(random, question, language, seed);
+      const english = answer.translated_response ?? answer.response;
+      const row = {
         ...person,
-        ...makeAnswer(random, question, language),
+        ...answer,
         surveyid: form.id,
         shortcode: form.shortcode,
         question_ref: question.ref,
@@ -71,19 +83,26 @@ function* makeParticipant(random: Random, forms: Form[], flowid: number) {
         timestamp: formatInstant(BigInt(time)),
         metadata,
       };
+      if (form.shortcode === 'healthlater' && seed % 3 === 0) isGone = true;
+      if (!isGone) yield row;
+      if (question.ref === 'consent' && english === 'No') isGone = true;
 
       // Usually seconds, sometimes so few microseconds that both answers fall into one millisecond.
       time += random.chance(0.03) ? random.integer(1, 400) : random.integer(2_000_000, 90_000_000);
     }
 
-    time += (formIndex + 1) * random.integer(1, 10) * 24 * 60 * MINUTE * 1000;
+    time += (formIndex + 1) * random.integer(1, 10) * DAY * 1000;
   }
 }
 
-function makeAnswer(random: Random, { answers }: Question, language: number) {
-  if (typeof answers === 'number')
-    return { response: String(random.integer(0, answers)), translated_response: null };
-  const answer = random.pick(answers);
+function makeAnswer(
+  random: Random,
+  { answers, arm2 = answers }: Question,
+  language: number,
+  seed: number,
+) {
+  const answer = random.pick(seed % 2 === 0 ? answers : arm2);
+  if (typeof answer === 'string') return { response: answer, translated_response: null };
   return { response: answer[language], translated_response: language === 0 ? null : answer[0] };
 }
 

@@ -31,12 +31,12 @@ def test_surveys(client: Client) -> None:
 
 def test_summary(client: Client) -> None:
     summary = client.survey(DEMO_SURVEY).summary(timezone="Africa/Nairobi", until=date(2026, 1, 8))
-    assert (summary.responses, summary.participants, summary.left_out) == (68, 16, 0)
+    assert (summary.responses, summary.participants, summary.left_out) == (107, 28, 0)
     assert [(day.day, day.responses) for day in summary.days] == [
-        *(("2026-01-06", 28), ("2026-01-07", 24), ("2026-01-08", 16)),
+        *(("2026-01-06", 59), ("2026-01-07", 48)),
     ]
     by_form = [(form.shortcode, form.responses, form.participants) for form in summary.forms]
-    assert by_form == [("healthstart", 64, 16), ("healthfood", 4, 1)]
+    assert by_form == [("healthstart", 103, 28), ("healthfood", 4, 1)]
     assert summary.left_out_by == ()
     some = client.survey(DEMO_SURVEY).summary(repeats="drop", require_metadata="none")
     assert [(rule.rule, rule.name, rule.participants) for rule in some.left_out_by] == [
@@ -113,7 +113,7 @@ def test_the_examples_of_the_readme_run_on_the_demo() -> None:
     names: dict[str, Any] = {}
     for code in re.findall(r"```python\n((?!>>>).*?)```", text, re.DOTALL):
         exec(code, names)
-    assert len(names["frame"]) == 3921
+    assert len(names["frame"]) == 3221
 
 
 def test_errors(client: Client) -> None:

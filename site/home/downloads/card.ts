@@ -66,7 +66,8 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
     const seconds = (time - start.time) / 1000;
     const rate = (rows - start.rows) / seconds;
 
-    const parts = [amount(progress)];
+    // of a workbook, the service first reads all answers
+    const parts = [progress.bytes === 0 ? texts.preparing : amount(progress)];
     if (total && rows < total && seconds > 1 && rate > 0)
       parts.push(texts.left((total - rows) / rate));
     text.textContent = parts.join(' · ');

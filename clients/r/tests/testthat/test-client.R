@@ -84,7 +84,7 @@ test_that("the user's options change nothing", {
   on.exit(options(old))
   stata <- surveyexport:::PROGRAMS$stata
   expect_identical(surveyexport:::unique_names(c("a.b", "a_b"), stata), c("a_b_2", "a_b"))
-  expect_identical(survey_summary(demo(), DEMO)$responses, 3921)
+  expect_identical(survey_summary(demo(), DEMO)$responses, 3221)
 })
 
 test_that("the Retry-After can be a date, and is bounded", {

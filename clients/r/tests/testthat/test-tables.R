@@ -60,17 +60,17 @@ test_that("a survey without responses is an error", {
 
 test_that("the summary has the numbers of the service", {
   summary <- survey_summary(demo(), DEMO, until = "2026-01-08", require_metadata = "none")
-  expect_identical(summary$left_out, 16)
-  expect_identical(summary$left_out_by$participants, 16)
+  expect_identical(summary$left_out, 28)
+  expect_identical(summary$left_out_by$participants, 28)
   expect_identical(summary$left_out_by$rule, "require_metadata")
-  expect_length(summary$left_out_by$userids[[1]], 16)
+  expect_length(summary$left_out_by$userids[[1]], 28)
   expect_identical(dim(summary$days), c(0L, 3L))
   expect_identical(summary$first, NA_character_)
 
   summary <- survey_summary(demo(), DEMO)
-  expect_identical(c(summary$responses, summary$participants), c(3921, 400))
-  expect_identical(sum(summary$days$responses), 3921)
-  expect_identical(sum(summary$forms$responses), 3921)
+  expect_identical(c(summary$responses, summary$participants), c(3221, 400))
+  expect_identical(sum(summary$days$responses), 3221)
+  expect_identical(sum(summary$forms$responses), 3221)
   expect_identical(summary$forms$participants[[1]], 400)
   expect_identical(dim(summary$left_out_by), c(0L, 4L))
 })
