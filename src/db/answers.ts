@@ -1,22 +1,14 @@
-import type { Grouping } from '../responses/grouping.ts';
 import type { Selection } from '../responses/selection.ts';
 import { QUESTIONS_OPTIONS } from './codebook.ts';
 import { withoutFormulas } from './formulas.ts';
-import { groupColumns, groupCtes, groupSql, tallyCtes } from './groups.ts';
-import { keptResponses } from './kept.ts';
+import { GROUP, IN_GROUPS, groupColumns, groupCtes, groupSql } from './groups.ts';
+import { keptResponses, selectedCtes } from './kept.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { NUMBER_CTES } from './numbers.ts';
-import {
-  type ColumnsBy,
-  FORM_POSITION,
-  MAX_QUESTIONS,
-  RECORD,
-  columnNames,
-  questionCte,
-} from './questions.ts';
+import { type ColumnsBy, FORM_POSITION, MAX_QUESTIONS, RECORD, columnNames } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, answerCtes } from './responses.ts';
-import { type Query, type Sql, Value, join, raw, sql } from './sql.ts';
+import { type Query, type Sql, join, raw, sql } from './sql.ts';
 
 /** A longer value is counted whole, and returned as so many of its first code points. */
 const MAX_VALUE_LENGTH = raw('1000');
@@ -26,7 +18,8 @@ export interface AnswersOptions extends LeftOutOptions {
   readonly columns?: ColumnsBy | undefined;
   /** The names of the columns to return; all unless given. */
   readonly column?: readonly string[] | undefined;
-  readonly by?: Grouping | undefined;
+  /** The name of the column by which records are grouped. */
+  readonly by?: string | undefined;
   /** Adds the distribution of numbers, to JSON. */
   readonly numbers?: boolean | undefined;
   /** How many values are listed for a question. */
@@ -39,11 +32,18 @@ export interface AnswersOptions extends LeftOutOptions {
 /** The columns of {@link answersQuery}, in order: of `csv`, or the members of the JSON object. */
 export const answerColumns = ({ by, format }: Pick<AnswersOptions, 'by' | 'format'>) =>
   format === 'csv'
-    ? ['column', 'shortcode', 'question_ref', 'value', ...(by ? ['group'] : []), 'records']
+    ? [
+        'column',
+        'shortcode',
+        'question_ref',
+        'value',
+        ...(by === undefined ? [] : ['group']),
+        'records',
+      ]
     : [
         'records',
         'left_out',
-        ...(by ? ['by', 'groups', 'ungrouped', 'other_groups'] : []),
+        ...(by === undefined ? [] : ['by', 'groups', 'ungrouped', 'other_groups']),
         'questions',
       ];
 
@@ -53,26 +53,25 @@ const listed = (value: Sql) => sql`
         case when length(${value}) > ${MAX_VALUE_LENGTH}
           then left(${value}, ${MAX_VALUE_LENGTH}) || '…' else ${value} end`;
 
-/** No value of a result takes fewer bytes, besides those of its text. */
-const VALUE_BYTES = raw('18');
-const MAX_BYTES = raw(String(QUESTIONS_OPTIONS.maxBytes));
-
 /**
  * SQL for rows, or as many of them as make a result larger than it may be: Postgres would otherwise
  * build a text of any size, only for it to be refused.
  *
- * @param bytes SQL for the bytes of the texts that the result has of a row
+ * @param texts SQL for the texts that the result has of a row, besides at least 18 bytes
  */
-const upToLimit = (rows: Sql, order: Sql, bytes: Sql) => sql`
+const upToLimit = (rows: Sql, order: Sql, texts: Sql) => sql`(
       select *
       from (
-        select *, sum(${bytes} + ${VALUE_BYTES}) over (
+        select *, sum(octet_length(concat(${texts})) + 18) over (
             order by ${order} rows between unbounded preceding and 1 preceding
           ) as bytes_before
-        from (${rows}) row_of_result
-      ) sized
-      where coalesce(bytes_before, 0) < ${MAX_BYTES}`;
+        from ${rows}
+      ) row
+      where coalesce(bytes_before, 0) < ${raw(String(QUESTIONS_OPTIONS.maxBytes))}
+    )`;
 
+/** The columns to return. */
+const RETURNED = sql`(select * from asked where ordinal = question_number and is_returned) question`;
 const fits = sql`(select count(*) from question) <= ${raw(String(MAX_QUESTIONS))}`;
 
 /**
@@ -96,121 +95,93 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
   const answer = ANSWERS[value];
   const ctes = join([responses.forms, ...leaving.ctes, ...answerCtes(answer, all), FORM_POSITION]);
   const isReturned = names ? sql`column_name = any(${names})` : sql`true`;
-  const isBy = by ? sql`column_name = ${by.name}` : sql`false`;
-  const group = by && groupSql(by);
-  /** The rank of all values that are not listed. */
-  const other = sql`${new Value(options.top + 1)}::int`;
+  const group = by === undefined ? undefined : groupSql(by);
+  const read = sql`, ${answer.sql} as value${group ? sql`, ${group.source} as source` : nothing}`;
+  const top = sql`${options.top}::int`;
   const text = sql`
-    with recursive ${ctes}, selected as materialized (
-      select ${RECORD}, surveyid, flowid, question_ref, question_idx, timestamp,
-        ${answer.sql} as value${group ? sql`, ${group.source} as source` : nothing}
-      from ${all}
-    ), ${questionCte(sql`selected`)}, ${columnNames(columns)}, asked as materialized (
+    with recursive ${ctes}, ${selectedCtes(all, read)}, ${columnNames(columns)},
+    asked as materialized (
       select shortcode, question_ref, column_name, ordinal, question_number,
         ${isReturned} as is_returned
       from question_column
-      where ${isReturned} or ${isBy}
+      where ${isReturned}${group ? sql` or column_name = ${by ?? ''}` : nothing}
     ), cell as materialized (
       select dense_rank() over (order by ${RECORD}) as record, ordinal, is_returned, value
         ${group ? sql`, ${group.value} as group_value` : nothing}
       from (
         select distinct on (${RECORD}, ordinal) response.*, ordinal, is_returned, column_name
-        from ${keptResponses(leaving, options)} response
-          full join asked using (shortcode, question_ref)
+        from ${keptResponses(leaving, options)} full join asked using (shortcode, question_ref)
         where num_nonnulls(userid) = 1
         order by ${RECORD}, ordinal, timestamp desc, question_ref desc, surveyid desc
-      ) response
-    ), record as (
-      select coalesce(max(record), 0) as records from cell
-    ), counted as materialized (
-      select ordinal, value, count(*) as records,
-        row_number() over (
-          partition by ordinal order by count(*) desc, value collate "C"
-        ) as rank,
-        sum(count(*)) over (partition by ordinal) as total,
-        count(*) over (partition by ordinal) as different
-      from cell
-      where is_returned
-      group by ordinal, value
-    ), ${by ? sql`${groupCtes(listed)}, ` : nothing}value as materialized (${upToLimit(
-      sql`
-          select ordinal, rank, ${listed(sql`value`)} as value, records, total, different
-          from counted
-          where rank < ${other}
-          union all
-          select ordinal, ${other}, null, sum(records), max(total), max(different)
-          from counted
-          where rank >= ${other}
-          group by ordinal`,
-      sql`ordinal, rank`,
-      sql`octet_length(coalesce(value, ''))${by && format === 'json' ? GROUP_BYTES : nothing}`,
-    )}
-    ), returned as materialized (
-      select * from asked where ordinal = question_number and is_returned
-    )${by ? sql`, ${tallyCtes(other)}` : nothing}${numbers ? sql`, ${NUMBER_CTES}` : nothing}
+      ) last
+    ), ${group ? groupCtes(listed) : nothing} counted as materialized (
+      select *, dense_rank() over (
+          partition by ordinal order by of_value desc, value collate "C"
+        ) as place
+      from (
+        select ordinal, value, ${group ? sql`position` : sql`null as position`}, count(*) as records,
+          ${group ? sql`sum(count(*)) over (partition by ordinal, value)` : sql`count(*)`} as of_value
+        from cell ${group ? sql`full join member using (record)` : nothing}
+        where coalesce(is_returned, false)
+        group by ordinal, value, position
+      ) one
+    ), ranked as (
+      select ordinal, position, least(place, ${top} + 1) as rank,
+        case when place <= ${top} then ${listed(sql`value`)} end as text,
+        sum(records) as records, max(place) as different
+      from counted
+      group by ordinal, position, rollup ((rank, text))
+    )${numbers ? sql`, ${NUMBER_CTES}` : nothing}
     ${format === 'csv' ? csv(options) : json(leaving.count, options)}`;
 
   return { text, width: answerColumns(options).length };
 }
 
-/** The numbers of a value in the groups take at least two bytes each. */
-const GROUP_BYTES = sql` + 2 * (select count(*) from listed_group)`;
-
-/** Counted values, in the groups. */
-const tallied = upToLimit(
-  sql`
-        select ordinal, rank, value, position, tally.records, bytes
-        from tally full join value using (ordinal, rank) left join listed_group using (position)
-        where coalesce(tally.records, 0) > 0 and rank > 0`,
-  sql`ordinal, rank, position`,
-  sql`octet_length(coalesce(value, '')) + coalesce(bytes, 0)`,
-);
-
-const csv = ({ by, safe }: AnswersOptions) => sql`
-    select column_name, shortcode, question_ref, ${withoutFormulas(sql`value`, safe)}
-      ${by ? sql`, ${withoutFormulas(sql`listed`, safe)}` : nothing}, records
-    from ${by ? sql`(${tallied}) value` : sql`value`} full join returned using (ordinal)
-      ${by ? sql`left join (select position, listed from listed_group) one using (position)` : nothing}
+const csv = ({ by, safe }: AnswersOptions) => {
+  const group = (escaped?: boolean) =>
+    by === undefined ? nothing : sql`, ${withoutFormulas(GROUP, escaped)}`;
+  return sql`
+    select column_name, shortcode, question_ref, ${withoutFormulas(sql`text`, safe)}${group(safe)},
+      records
+    from ${upToLimit(sql`ranked where rank > 0`, sql`ordinal, rank, position`, sql`text${group()}`)}
+      value full join ${RETURNED} using (ordinal)
     where coalesce(records, 0) > 0 and ${fits}
-    order by ordinal, rank${by ? sql`, position` : nothing}`;
+    order by ordinal, rank, position`;
+};
 
 const json = (leftOutCount: Sql, { by, numbers }: AnswersOptions) => {
-  const sources = [
-    sql`value`,
-    ...(by
-      ? [
-          sql`(select ordinal, rank, groups from in_groups where rank > 0) one using (ordinal, rank)`,
-        ]
-      : []),
-    sql`returned using (ordinal)`,
-    ...(by
-      ? [
-          sql`(select ordinal, groups as of_all from in_groups where rank is null) total using (ordinal)`,
-        ]
-      : []),
-    ...(numbers ? [sql`question_numbers using (ordinal)`] : []),
-  ];
-  const valueGroups = by ? sql`, ',"groups":[', groups, ']'` : nothing;
+  const groups = by !== undefined ? sql`, ',"groups":[', ${IN_GROUPS}, ']'` : nothing;
+  const rows = sql`(
+        select *, concat(''${groups}) as groups
+        from (
+          select ordinal, rank, text, sum(records) as records, max(different) as different,
+            jsonb_object_agg(position, records) filter (where position is not null) as in_groups
+          from ranked
+          group by ordinal, rank, text
+        ) one full join ${RETURNED} using (ordinal)
+      ) value`;
 
   return sql`
-    select (select records from record)::text, ${leftOutCount}${by ? groupColumns(by) : nothing},
-      '[' || coalesce(string_agg(question, ',' order by ordinal), '') || ']'
+    select (select coalesce(max(record), 0) from cell)::text, ${leftOutCount}
+      ${by !== undefined ? groupColumns(by) : nothing},
+      concat('[', string_agg(question, ',' order by ordinal), ']')
     from (
       select ordinal, concat(
           '{"column":', to_json(column_name),
           ',"shortcode":', to_json(shortcode),
           ',"question_ref":', to_json(question_ref),
-          ',"records":', coalesce(max(total), 0),
+          ',"records":', coalesce(sum(records) filter (where rank is null), 0),
           ',"distinct":', coalesce(max(different), 0),
           ',"values":[', string_agg(
-            concat('{"value":', to_json(value), ',"records":', records${valueGroups}, '}'),
+            concat('{"value":', to_json(text), ',"records":', records, groups, '}'),
             ',' order by rank
-          ) filter (where value is not null),
-          '],"other":', coalesce(sum(records) filter (where value is null), 0)
-          ${numbers ? sql`, ',"numbers":', coalesce(max(numbers), 'null')` : nothing}
-          ${by ? sql`, ',"groups":[', max(of_all), ']'` : nothing}, '}'
+          ) filter (where text is not null),
+          '],"other":', coalesce(sum(records) filter (where rank > 0 and text is null), 0)
+          ${numbers ? sql`, ',"numbers":', coalesce(max(numbers), 'null')` : nothing},
+          max(groups) filter (where rank is null), '}'
         ) as question
-      from ${join(sources, ' full join ')}
+      from ${upToLimit(rows, sql`ordinal, rank`, sql`text, groups`)} value
+        ${numbers ? sql`full join question_numbers using (ordinal)` : nothing}
       group by ordinal, column_name, shortcode, question_ref
     ) question
     having ${fits}`;

@@ -1,30 +1,32 @@
 import type { LeftOut, LeftOutOptions } from './left-out.ts';
-import { RECORD } from './questions.ts';
-import { type Sql, and, sql } from './sql.ts';
+import { RECORD, questionCte } from './questions.ts';
+import { type Sql, and, raw, sql } from './sql.ts';
 
 /**
- * SQL for the responses that a wide file keeps, with their shortcodes, on `form` (see relation.ts)
- * and `selected`: the responses of a selection, with the columns of a record, `surveyid`, `flowid`,
- * `question_ref` and `timestamp`.
+ * Common table expressions: `selected`, the responses of a selection, and `question`: see
+ * {@link questionCte}.
  *
- * With `first`, these are the responses of the attempt that a record's first response to a form
- * belongs to.
+ * @param added what to read of each response besides its keys
  */
-export function keptResponses({ conditions }: LeftOut, { repeats }: LeftOutOptions): Sql {
-  const isFirst = repeats === 'first';
-  const firstFlow = sql`,
-            first_value(flowid) over (
-              partition by ${RECORD}, shortcode
-              order by timestamp, question_ref, surveyid
-            ) as first_flow`;
+export const selectedCtes = (responses: Sql, added = raw('')): Sql => sql`
+    selected as materialized (
+      select ${RECORD}, surveyid, flowid, question_ref, question_idx, timestamp${added}
+      from ${responses}
+    ), ${questionCte(sql`selected`)}`;
 
-  return sql`(
+/**
+ * SQL for the rows of `selected` that a wide file keeps, with their shortcodes. With `first`, a
+ * record's responses to a form are those of the attempt that the first of them belongs to.
+ */
+export const keptResponses = ({ conditions }: LeftOut, { repeats }: LeftOutOptions): Sql => sql`(
         select *
         from (
-          select responses.*, form.shortcode${isFirst ? firstFlow : sql``}
+          select responses.*, form.shortcode, first_value(flowid) over (
+              partition by ${RECORD}, form.shortcode
+              order by timestamp, question_ref, surveyid
+            ) as first_flow
           from selected responses join form on form.id = surveyid
           where ${and([sql`true`, ...conditions])}
         ) response
-        where ${isFirst ? sql`flowid = first_flow` : sql`true`}
-      )`;
-}
+        where ${repeats === 'first' ? sql`flowid = first_flow` : sql`true`}
+      ) response`;

@@ -1,88 +1,74 @@
-import { type Sql, join, raw, sql } from './sql.ts';
+import { type Sql, raw, sql } from './sql.ts';
 
 /** SQL for whether a text is a decimal number of at most 15 digits, which a double holds exactly. */
 export const isNumber = (text: Sql): Sql => sql`${text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'
           and length(translate(${text}, '-.', '')) <= 15`;
 
-/** The most bins of a question's numbers. */
-const MAX_BINS = 20;
-
-/** SQL for the number at a place among the sorted numbers of a question, in quarters of places. */
-const numberAt = (quarters: Sql) => sql`min(number) filter (where upto > (${quarters}) / 4)`;
-
-/** SQL for a quartile, interpolated linearly between the two numbers next to its place. */
-function quartile(quarter: number): Sql {
-  const place = sql`(n - 1) * ${raw(String(quarter))}`;
-  const low = numberAt(place);
-  const high = numberAt(sql`${place} + 3`);
-
-  return sql`${low} + (${high} - ${low}) * (${place} % 4) * 0.25`;
-}
+/** SQL for a quartile, interpolated linearly between the numbers next to its place. */
+const quartile = (quarter: string) => {
+  const away = raw(`abs(4 * place - ${quarter} * last)`);
+  return sql`sum(number * (4 - ${away})) filter (where ${away} < 4) * 0.25`;
+};
 
 /** The decimals of a question that are members of their own, in order. */
 const DECIMALS = ['min', 'q1', 'median', 'q3', 'max', 'sum'];
 
 /**
- * Common table expressions, on `counted` (see answers.ts): `question_numbers`, for each `ordinal`
- * with cells that are numbers their distribution, as JSON `numbers`.
+ * Common table expressions, on `cell` (see answers.ts): `question_numbers`, for each `ordinal` with
+ * cells that are numbers their distribution, as JSON `numbers`.
  *
  * Everything is exact: decimals are of type numeric, and are multiplied by a step's inverse, since a
  * quotient would be rounded. Numbers have at most 15 digits, so that a step need be no smaller than
  * 1e-14, and no larger than 1e14.
  */
 export const NUMBER_CTES: Sql = sql`
-    candidate as materialized (
-      select (step || 'e' || power)::numeric as step, (inverse || 'e' || -power)::numeric as inverse
-      from generate_series(-14, 14) power,
-        (values ('1', '1'), ('2', '0.5'), ('5', '0.2')) digit (step, inverse)
-    ), number as materialized (
-      select ordinal, number, records,
-        (sum(records) over (
-          partition by ordinal order by number rows unbounded preceding
-        ))::bigint as upto,
-        (sum(records) over (partition by ordinal))::bigint as n
+    number as materialized (
+      select *, row_number() over (partition by ordinal order by number) - 1 as place,
+        count(*) over (partition by ordinal) - 1 as last
       from (
-        select ordinal, records, case when ${isNumber(sql`value`)} then value::numeric end as number
-        from counted
+        select ordinal, case when ${isNumber(sql`value`)} then value::numeric end as number
+        from cell
+        where is_returned
       ) decimal
       where number is not null
-    ), spread as (
-      select ordinal, n, min(number), max(number), sum(number * records),
-        ${quartile(1)} as q1, ${quartile(2)} as median, ${quartile(3)} as q3,
-        ('1e-' || max(min_scale(number)))::numeric as unit
-      from number
-      group by ordinal, n
     ), histogram as materialized (
       select *
-      from spread left join lateral (
+      from (
+        select ordinal, last + 1 as records, min(number), max(number), sum(number),
+          ${quartile('1')} as q1, ${quartile('2')} as median, ${quartile('3')} as q3,
+          max(min_scale(number)) as scale
+        from number
+        group by ordinal, last
+      ) spread left join lateral (
         select step, inverse
-        from candidate
-        where min < max and step >= unit
-          and floor(max * inverse) - floor(min * inverse) < ${raw(String(MAX_BINS))}
+        from (
+          select (digit || 'e' || power)::numeric as step,
+            (10 / digit || 'e' || -1 - power)::numeric as inverse
+          from generate_series(-scale, 14) power, unnest('{1, 2, 5}'::int[]) digit
+        ) candidate
+        where min < max and floor(max * inverse) - floor(min * inverse) < 20
         order by step
         limit 1
       ) smallest on true
     ), bin as (
-      select ordinal, multiple, sum(records) as records
+      select ordinal, multiple, count(number)
       from (
-        select ordinal, coalesce(floor(number * inverse), 0) as multiple, records
+        select ordinal, coalesce(floor(number * inverse), 0) as multiple, number
         from number full join histogram using (ordinal)
         union all
-        select ordinal, generate_series(floor(min * inverse), floor(max * inverse)), 0
+        select ordinal, generate_series(floor(min * inverse), floor(max * inverse)), null
         from histogram
-      ) part
+      ) one
       group by ordinal, multiple
     ), question_numbers as (
       select ordinal, concat(
-          '{"records":', n,
-          ${join(DECIMALS.map((name) => raw(`',"${name}":"', trim_scale(${name}), '"'`)))},
-          ',"step":', coalesce('"' || trim_scale(step) || '"', 'null'),
-          ',"bins":[', string_agg(
+          '{"records":', records, ${raw(DECIMALS.map((name) => `',"${name}":"', trim_scale(${name}), '"'`).join())},
+          ',"step":', coalesce('"' || trim_scale(step) || '"', 'null'), ',"bins":[', string_agg(
             concat(
-              '{"from":"', trim_scale(coalesce(multiple * step, min)), '","records":', records, '}'
+              '{"from":"', trim_scale(coalesce(multiple * step, min)), '","records":', count, '}'
             ), ',' order by multiple
           ), ']}'
         ) as numbers
       from histogram full join bin using (ordinal)
-      group by ordinal, n, ${raw(DECIMALS.join(', '))}, step
+      group by ordinal, records, ${raw(DECIMALS.join())}, step
     )`;

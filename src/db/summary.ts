@@ -1,8 +1,8 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './database.ts';
-import { keptResponses } from './kept.ts';
+import { keptResponses, selectedCtes } from './kept.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
-import { FORM_POSITION, QUESTION_ORDER, RECORD, questionCte } from './questions.ts';
+import { FORM_POSITION, QUESTION_ORDER } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, type Sql, isoTimestamp, join, sql } from './sql.ts';
 
@@ -85,7 +85,7 @@ export function summaryQuery(
             ) order by position)
           from form_count
         )::text as forms, ${leaving.byRule}::text as rules,
-        ${options.stops ? STOPS : sql`null`} as stops
+        ${options.stops ? sql`(select stops from stops)` : sql`null`} as stops
       from answered
       union all
       select day, sum(responses), count(*), null, null, null, null, null, null
@@ -100,36 +100,24 @@ export function summaryQuery(
 }
 
 /**
- * Common table expressions, on {@link FORM_POSITION}: `question`, and `stop`, the numbers of
- * participants whose last response is to a question.
+ * Common table expressions, on {@link FORM_POSITION}: `stops`, one row of JSON `stops`, for each
+ * question in the order of the columns of a wide file.
  */
-function stopCtes(selection: Selection, options: LeftOutOptions): Sql {
-  const responses = relationOf(selection).all(filterConditions(selection));
-  const kept = keptResponses(leftOut(selection, options), options);
-
-  return sql`
-    selected as materialized (
-      select ${RECORD}, surveyid, flowid, question_ref, question_idx, timestamp
-      from ${responses}
-    ), ${questionCte(sql`selected`)}, stop as (
-      select shortcode, question_ref, count(*) as participants
-      from (
-        select distinct on (userid) shortcode, question_ref
-        from ${kept} response
-        order by userid, timestamp desc, question_ref desc, surveyid desc
-      ) last
-      group by shortcode, question_ref
+const stopCtes = (selection: Selection, options: LeftOutOptions): Sql => sql`
+    ${selectedCtes(relationOf(selection).all(filterConditions(selection)))}, stops as (
+      select json_agg(json_build_object(
+          'shortcode', shortcode, 'question_ref', question_ref, 'participants', coalesce(n, 0)
+        ) order by ${QUESTION_ORDER})::text as stops
+      from question full join (
+        select shortcode, question_ref, count(*) as n
+        from (
+          select distinct on (userid) shortcode, question_ref
+          from ${keptResponses(leftOut(selection, options), options)}
+          order by userid, timestamp desc, question_ref desc, surveyid desc
+        ) last
+        group by shortcode, question_ref
+      ) stop using (shortcode, question_ref)
     )`;
-}
-
-/** As JSON, in the order of the columns of a wide file. */
-const STOPS = sql`(
-          select json_agg(json_build_object(
-              'shortcode', shortcode, 'question_ref', question_ref,
-              'participants', coalesce(participants, 0)
-            ) order by ${QUESTION_ORDER})
-          from question full join stop using (shortcode, question_ref)
-        )::text`;
 
 /**
  * Runs {@link summaryQuery}.

@@ -3,7 +3,6 @@ import { QUESTIONS_OPTIONS } from '../db/codebook.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { objectEncoder } from '../encode/json.ts';
 import { csvHeader } from '../encode/records.ts';
-import type { EncodeRows } from '../encode/rows.ts';
 import { wideQuestions } from '../formats/wide/table.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -14,13 +13,6 @@ import { examples } from '../openapi/examples.ts';
 import { tableResponse } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
-function encoderOf(options: Parameters<typeof answerColumns>[0]): EncodeRows {
-  const names = answerColumns(options);
-  return options.format === 'csv'
-    ? csvEncoder({ columns: names.length, keyColumns: [0] })
-    : objectEncoder({ keyColumns: [0], members: names.map((name) => [name, 'json']) });
-}
-
 /** GET /responses/answers: what participants answered, as JSON or CSV. */
 export const answers = endpoint({
   path: '/responses/answers',
@@ -28,7 +20,7 @@ export const answers = endpoint({
   tags: ['Responses'],
   summary: 'What participants answered',
   description:
-    'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others. With `by`, in groups of records too; with `numbers`, the distribution of numbers. As CSV, `by` adds the column `group` before `records`.',
+    'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others. As CSV, `by` adds the column `group` before `records`.',
   query: [
     ...SELECTION,
     'value',
@@ -54,10 +46,9 @@ export const answers = endpoint({
 
     const selection = await selectResponses(c, query);
     const columnsOf = async (some: typeof selection) =>
-      (await wideQuestions(db, some, query.columns)).map(({ column }) => column);
+      (await wideQuestions(db, some, query.columns)).map((question) => question.column);
 
-    const isOfQuestion = by && by.key === undefined && !by.arm;
-    const asked = isOfQuestion ? [...column, by.name] : column;
+    const asked = by === undefined || /^(metadata|arm)\./.test(by) ? column : [...column, by];
     const columns = asked.length > 0 ? await columnsOf(selection) : [];
     const lacks = (name: string) => !columns.includes(name);
     if (asked.some(lacks)) {
@@ -67,7 +58,11 @@ export const answers = endpoint({
       if (all.length > 0 && asked.some(lacks)) throw badParameter('by', GROUPING);
     }
 
-    const reading = db.page(answersQuery(selection, query), QUESTIONS_OPTIONS, encoderOf(query));
+    const names = answerColumns(query);
+    const encode = isCsv
+      ? csvEncoder({ columns: names.length, keyColumns: [0] })
+      : objectEncoder({ members: names.map((name) => [name, 'json']), keyColumns: [0] });
+    const reading = db.page(answersQuery(selection, query), QUESTIONS_OPTIONS, encode);
     const page = await reading.catch(
       ifTooMany('answers', 'column, shortcode or question_ref, lower top, or leave out by'),
     );
@@ -77,9 +72,8 @@ export const answers = endpoint({
     if (records === '0') await requireResponses(c, query);
     if (page.rowCount === 0) await columnsOf(selection); // fails if there are too many
 
-    const start = csvHeader(answerColumns(query));
     return isCsv
-      ? sendBody(c, bodyOf(page, { start }), attachment('answers', CSV))
+      ? sendBody(c, bodyOf(page, { start: csvHeader(names) }), attachment('answers', CSV))
       : sendBody(c, bodyOf(page, { start: '' }));
   },
 });

@@ -60,6 +60,7 @@ _FORMATS = {
 _ANSWERS = {
     **_RECORDS,
     "column": "only the answers in this column of the wide layout; repeatable",
+    "by": "a column of the wide layout, such as metadata.cluster, to group by",
     "top": "how many answers to list for each question (default: 20)",
 }
 
@@ -211,12 +212,16 @@ def _codebook(client: Client, options: argparse.Namespace) -> _Output:
 
 
 def _answers(client: Client, options: argparse.Namespace) -> _Output:
-    rows = answer_rows(client._http, {"survey": options.survey, **_parameters(options)})
+    parameters = {"survey": options.survey, **_parameters(options)}
+    rows = client._http.json("/responses/answers", parameters, answer_rows)
     _tell_if_empty(rows)
-    texts = ["(others)" if row["value"] is None else row["value"] for row in rows]
-    counted = zip(rows, texts, strict=True)
-    return rows, [_line(row["column"], row["records"], text) for row, text in counted]
+    lines = []
+    for row in rows:
+        texts = [row[name] for name in ("value", "group") if name in row]
+        shown = ["(others)" if text is None else text for text in texts]
+        lines.append(_line(row["column"], row["records"], *shown))
+    return rows, lines
 
 
-def _line(column: str, number: int, text: str) -> str:
-    return f"{column}\t{number}\t{' '.join(text.split())}"
+def _line(column: str, number: int, *texts: str) -> str:
+    return "\t".join([column, str(number), *(" ".join(text.split()) for text in texts)])
