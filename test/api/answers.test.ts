@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { createAccount, createSurvey, addResponses } from '../support/data.ts';
+import { answersQuery } from '../../src/db/answers.ts';
+import { render } from '../../src/db/sql.ts';
+import {
+  addResponses,
+  createAccount,
+  createBulkSurvey,
+  createSurvey,
+  withClient,
+} from '../support/data.ts';
 import { expectError, get } from './requests.ts';
 
 const account = await createAccount();
@@ -67,7 +75,7 @@ test('numbers of answers have exact quartiles, and bins whose width is 1, 2 or 5
 test('answers by an arm of more than 10 hashes, or by what is no column, are refused', async () => {
   const survey = await surveyOf(['a']);
   const message =
-    'by must be the name of a question’s column in the wide file of this survey, metadata.<key>, or arm.seed_N or arm.seed_N_M, with N from 1 to 1000000 and M from 1 to 10.';
+    'by must be the name of a question’s column in the wide file of this survey, metadata.<key>, arm.seed_N, or arm.seed_N_M with M from 1 to 10.';
   for (const by of ['arm.seed_2_11', 'arm.', 'arm.seed', 'userid', 'metadata', '', 'q', 'f0.Q'])
     expectError(await get('/responses/answers', survey, { by }), 400, 'invalid_parameter', message);
   expectError(
@@ -76,4 +84,58 @@ test('answers by an arm of more than 10 hashes, or by what is no column, are ref
     'invalid_parameter',
     'numbers can only be used with format=json.',
   );
+});
+
+test('safe escapes formulas in groups too', async () => {
+  const survey = await surveyOf(['=1+1', 'a']);
+  const { text } = await get('/responses/answers', survey, {
+    by: 'f0.q',
+    format: 'csv',
+    safe: 'true',
+  });
+  expect(text).toBe(
+    "column,shortcode,question_ref,value,group,records\nf0.q,f0,q,'=1+1,'=1+1,1\nf0.q,f0,q,a,a,1\n",
+  );
+});
+
+test('answers that are too large are refused, and the database builds little more than 4 MiB', async () => {
+  const columns = {
+    userid: 'n::text',
+    question_ref: `'q' || n % 3`,
+    response: `repeat('é', 1000) || n`,
+    metadata: `jsonb_build_object('long', repeat('é', 1000) || n % 20)`,
+  };
+  const survey = await createBulkSurvey(account, { rows: 6000, forms: 1, columns });
+  const message =
+    'This selection has too many answers to return at once. Narrow it with column, shortcode or question_ref, lower top, or leave out by.';
+  const formVersions = survey.forms;
+  const selection = {
+    survey: { accountId: account.id, name: survey.name, limits: null },
+    formVersions,
+  };
+  for (const parameters of [
+    { format: 'json' },
+    { format: 'csv' },
+    { format: 'json', by: 'metadata.long' },
+    { format: 'csv', by: 'metadata.long' },
+  ] as const) {
+    const found = await get('/responses/answers', survey, { top: 1000, ...parameters });
+    expectError(found, 400, 'export_too_large', message);
+    const { text, params } = render(answersQuery(selection, { top: 1000, ...parameters }).text);
+    const { rows } = await withClient((client) =>
+      client.query({ text, values: [...params], rowMode: 'array' }),
+    );
+    const bytes = Buffer.byteLength(JSON.stringify(rows));
+    expect(bytes).toBeGreaterThan(4 * 2 ** 20);
+    expect(bytes).toBeLessThan(4.2 * 2 ** 20);
+  }
+  const { text } = await get('/responses/answers', survey, { top: 600, by: 'metadata.long' });
+  const { groups, questions } = JSON.parse(text) as {
+    groups: { value: string }[];
+    questions: { values: unknown[]; groups: number[] }[];
+  };
+  // Values that look equal once they are cut are different ones.
+  expect(new Set(groups.map(({ value }) => value))).toEqual(new Set([`${'é'.repeat(1000)}…`]));
+  expect(questions.map(({ values }) => values.length)).toEqual([600, 600, 600]);
+  expect(questions[0]?.groups).toHaveLength(20);
 });
