@@ -168,7 +168,7 @@ describe('the Python client', () => {
     const records = keys(part('_RECORDS'));
     const fileNames = [...namesOf('/responses/csv'), ...namesOf('/responses/xlsx')];
     const hidden = [...everywhere, ...filters, 'after', 'count', 'bom', 'safe', 'codebook'];
-    const hiddenOfAnswers = ['numbers', 'format', 'safe'];
+    const hiddenOfAnswers = ['by', 'numbers', 'format', 'safe'];
 
     expectSame(keys(part('_FILTERS')), filters);
     expectSame([...keys(part('_FORMATS')), ...records], without(fileNames, hidden));

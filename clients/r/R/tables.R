@@ -18,9 +18,21 @@ survey_codebook <- function(client = NULL, survey = NULL, ...) {
 }
 
 # See ?survey_list.
-survey_answers <- function(client = NULL, survey = NULL, ...) {
+survey_answers <- function(client = NULL, survey = NULL, ..., numbers = FALSE) {
   parameters <- parameters_of(survey, list(...), format = "csv")
-  counted(request(client, "/responses/answers", parameters, read_csv))
+  table <- counted(request(client, "/responses/answers", parameters, read_csv))
+  if (!isTRUE(numbers)) return(table)
+
+  parameters[c("format", "numbers")] <- c("json", "true")
+  read <- function(...) {
+    found <- table_of(members(members(read_text(...))[["questions"]]), c("column", "numbers"))
+    found <- found[!is.na(found$numbers), ]
+    columns <- c("records", "min", "q1", "median", "q3", "max", "sum")
+    found[columns] <- table_of(found$numbers, columns)
+    found
+  }
+  numbers <- request(client, "/responses/answers", parameters, read, limit = LARGEST_JSON)
+  structure(table, numbers = numbers)
 }
 
 # See ?survey_list.
@@ -29,6 +41,7 @@ survey_summary <- function(client = NULL, survey = NULL, ...) {
   request(client, "/responses/summary", parameters, limit = LARGEST_JSON, read = function(...) {
     summary <- members(read_text(...))
     entries <- lapply(summary[c("days", "forms", "left_out_by")], members)
+    stops <- if ("stops" %in% names(summary)) members(summary[["stops"]])
     left_out_by <- table_of(entries$left_out_by, c("rule", "name", "participants"))
     left_out_by$userids <- lapply(entries$left_out_by, function(entry) {
       text_of(members(members(entry)[["userids"]]))
@@ -41,7 +54,8 @@ survey_summary <- function(client = NULL, survey = NULL, ...) {
       days = table_of(entries$days, c("day", "responses", "participants")),
       forms = table_of(entries$forms, c("shortcode", "responses", "participants")),
       left_out = as.numeric(summary[["left_out"]]),
-      left_out_by = left_out_by
+      left_out_by = left_out_by,
+      stops = table_of(stops, c("shortcode", "question_ref", "participants"))
     )
   })
 }

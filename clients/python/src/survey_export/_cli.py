@@ -60,7 +60,6 @@ _FORMATS = {
 _ANSWERS = {
     **_RECORDS,
     "column": "only the answers in this column of the wide layout; repeatable",
-    "by": "a column of the wide layout, such as metadata.cluster, to group by",
     "top": "how many answers to list for each question (default: 20)",
 }
 
@@ -215,13 +214,10 @@ def _answers(client: Client, options: argparse.Namespace) -> _Output:
     parameters = {"survey": options.survey, **_parameters(options)}
     rows = client._http.json("/responses/answers", parameters, answer_rows)
     _tell_if_empty(rows)
-    lines = []
-    for row in rows:
-        texts = [row[name] for name in ("value", "group") if name in row]
-        shown = ["(others)" if text is None else text for text in texts]
-        lines.append(_line(row["column"], row["records"], *shown))
-    return rows, lines
+    texts = ["(others)" if row["value"] is None else row["value"] for row in rows]
+    counted = zip(rows, texts, strict=True)
+    return rows, [_line(row["column"], row["records"], text) for row, text in counted]
 
 
-def _line(column: str, number: int, *texts: str) -> str:
-    return "\t".join([column, str(number), *(" ".join(text.split()) for text in texts)])
+def _line(column: str, number: int, text: str) -> str:
+    return f"{column}\t{number}\t{' '.join(text.split())}"

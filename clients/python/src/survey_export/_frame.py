@@ -59,7 +59,7 @@ def answer_rows(body: dict[str, Any]) -> list[dict[str, Any]]:
             rest = [total - count for total, count in zip(rest, inside, strict=True)]
             counts = [*inside, answer["records"] - sum(inside)]
             for group, records in zip(groups, counts, strict=True):
-                rows += [{**names, **answer, **group, "records": records}] if records else []
+                rows += [names | answer | group | {"records": records}] if records else []
     return rows
 
 
