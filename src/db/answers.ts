@@ -2,16 +2,12 @@ import type { Selection } from '../responses/selection.ts';
 import { QUESTIONS_OPTIONS } from './codebook.ts';
 import { withoutFormulas } from './formulas.ts';
 import { GROUP, IN_GROUPS, groupColumns, groupCtes, groupSql } from './groups.ts';
-import { keptResponses, selectedCtes } from './kept.ts';
-import { type LeftOutOptions, leftOut } from './left-out.ts';
-import { NUMBER_CTES } from './numbers.ts';
+import { type LeftOutOptions, keptResponses, leftOut, selectedCtes } from './left-out.ts';
 import { type ColumnsBy, FORM_POSITION, MAX_QUESTIONS, RECORD, columnNames } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, answerCtes } from './responses.ts';
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
-
-/** A longer value is counted whole, and returned as so many of its first code points. */
-const MAX_VALUE_LENGTH = raw('1000');
+import { isNumber } from './xlsx-limits.ts';
 
 export interface AnswersOptions extends LeftOutOptions {
   readonly value?: keyof typeof ANSWERS | undefined;
@@ -49,9 +45,9 @@ export const answerColumns = ({ by, format }: Pick<AnswersOptions, 'by' | 'forma
 
 const nothing = raw('');
 
-const listed = (value: Sql) => sql`
-        case when length(${value}) > ${MAX_VALUE_LENGTH}
-          then left(${value}, ${MAX_VALUE_LENGTH}) || '…' else ${value} end`;
+/** A long value is counted whole, and returned as its first 1,000 code points. */
+const listed = (value: Sql) =>
+  sql`case when length(${value}) > 1000 then left(${value}, 1000) || '…' else ${value} end`;
 
 /**
  * SQL for rows, or as many of them as make a result larger than it may be: Postgres would otherwise
@@ -88,14 +84,14 @@ const fits = sql`(select count(*) from question) <= ${raw(String(MAX_QUESTIONS))
  * turn into another: see {@link columnNames}.
  */
 export function answersQuery(selection: Selection, options: AnswersOptions): Query {
-  const { value = 'response', columns, column: names, by, numbers, format } = options;
+  const { value = 'response', columns, column: names, by, format } = options;
   const responses = relationOf(selection);
   const leaving = leftOut(selection, options);
   const all = responses.all(filterConditions(selection));
   const answer = ANSWERS[value];
   const ctes = join([responses.forms, ...leaving.ctes, ...answerCtes(answer, all), FORM_POSITION]);
   const isReturned = names ? sql`column_name = any(${names})` : sql`true`;
-  const group = by === undefined ? undefined : groupSql(by);
+  const group = by !== undefined && groupSql(by);
   const read = sql`, ${answer.sql} as value${group ? sql`, ${group.source} as source` : nothing}`;
   const top = sql`${options.top}::int`;
   const text = sql`
@@ -119,7 +115,7 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
           partition by ordinal order by of_value desc, value collate "C"
         ) as place
       from (
-        select ordinal, value, ${group ? sql`position` : sql`null as position`}, count(*) as records,
+        select ordinal, value, ${group ? nothing : sql`null as `}position, count(*) as records,
           ${group ? sql`sum(count(*)) over (partition by ordinal, value)` : sql`count(*)`} as of_value
         from cell ${group ? sql`full join member using (record)` : nothing}
         where coalesce(is_returned, false)
@@ -131,7 +127,7 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
         sum(records) as records, max(place) as different
       from counted
       group by ordinal, position, rollup ((rank, text))
-    )${numbers ? sql`, ${NUMBER_CTES}` : nothing}
+    )
     ${format === 'csv' ? csv(options) : json(leaving.count, options)}`;
 
   return { text, width: answerColumns(options).length };
@@ -148,6 +144,18 @@ const csv = ({ by, safe }: AnswersOptions) => {
     where coalesce(records, 0) > 0 and ${fits}
     order by ordinal, rank, position`;
 };
+
+/** SQL for the distribution of the numbers of each question in `cell` (see answers.ts), as JSON. */
+const NUMBERS = sql`(
+          select ordinal, number_distribution(array_agg(number order by number)) as numbers
+          from (
+            select ordinal, case when ${isNumber(sql`value`)} then value::numeric end as number
+            from cell
+            where is_returned
+          ) decimal
+          where number is not null
+          group by ordinal
+        ) distribution`;
 
 const json = (leftOutCount: Sql, { by, numbers }: AnswersOptions) => {
   const groups = by !== undefined ? sql`, ',"groups":[', ${IN_GROUPS}, ']'` : nothing;
@@ -181,7 +189,7 @@ const json = (leftOutCount: Sql, { by, numbers }: AnswersOptions) => {
           max(groups) filter (where rank is null), '}'
         ) as question
       from ${upToLimit(rows, sql`ordinal, rank`, sql`text, groups`)} value
-        ${numbers ? sql`full join question_numbers using (ordinal)` : nothing}
+        ${numbers ? sql`full join ${NUMBERS} using (ordinal)` : nothing}
       group by ordinal, column_name, shortcode, question_ref
     ) question
     having ${fits}`;

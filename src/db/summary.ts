@@ -1,10 +1,9 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './database.ts';
-import { keptResponses, selectedCtes } from './kept.ts';
-import { type LeftOutOptions, leftOut } from './left-out.ts';
+import { type LeftOutOptions, keptResponses, leftOut, selectedCtes } from './left-out.ts';
 import { FORM_POSITION, QUESTION_ORDER } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
-import { type Query, type Sql, isoTimestamp, join, sql } from './sql.ts';
+import { type Query, isoTimestamp, join, sql } from './sql.ts';
 
 export type Summary = Awaited<ReturnType<typeof summarize>>;
 
@@ -43,12 +42,22 @@ export function summaryQuery(
 ): Query {
   const responses = relationOf(selection);
   const leaving = leftOut(selection, options);
-  const ctes = join([
-    responses.forms,
-    ...leaving.ctes,
-    FORM_POSITION,
-    ...(options.stops ? [stopCtes(selection, options)] : []),
-  ]);
+  const stops = sql`${selectedCtes(responses.all(filterConditions(selection)))}, stops as (
+      select json_agg(json_build_object(
+          'shortcode', shortcode, 'question_ref', question_ref, 'participants', coalesce(n, 0)
+        ) order by ${QUESTION_ORDER})::text as stops
+      from question full join (
+        select shortcode, question_ref, count(*) as n
+        from (
+          select distinct on (userid) shortcode, question_ref
+          from ${keptResponses(leaving, options)}
+          order by userid, timestamp desc, question_ref desc, surveyid desc
+        ) last
+        group by shortcode, question_ref
+      ) stop using (shortcode, question_ref)
+    )`;
+  const added = options.stops ? [stops] : [];
+  const ctes = join([responses.forms, ...leaving.ctes, FORM_POSITION, ...added]);
   const ofForm = responses.to(sql`form_position.id`, [
     sql`(select set_config('timezone', ${timeZone}, true)) is not null`,
     ...filterConditions(selection),
@@ -100,26 +109,6 @@ export function summaryQuery(
 }
 
 /**
- * Common table expressions, on {@link FORM_POSITION}: `stops`, one row of JSON `stops`, for each
- * question in the order of the columns of a wide file.
- */
-const stopCtes = (selection: Selection, options: LeftOutOptions): Sql => sql`
-    ${selectedCtes(relationOf(selection).all(filterConditions(selection)))}, stops as (
-      select json_agg(json_build_object(
-          'shortcode', shortcode, 'question_ref', question_ref, 'participants', coalesce(n, 0)
-        ) order by ${QUESTION_ORDER})::text as stops
-      from question full join (
-        select shortcode, question_ref, count(*) as n
-        from (
-          select distinct on (userid) shortcode, question_ref
-          from ${keptResponses(leftOut(selection, options), options)}
-          order by userid, timestamp desc, question_ref desc, surveyid desc
-        ) last
-        group by shortcode, question_ref
-      ) stop using (shortcode, question_ref)
-    )`;
-
-/**
  * Runs {@link summaryQuery}.
  *
  * @returns what `/responses/summary` returns: days in ascending order, without those that have no
@@ -138,7 +127,7 @@ export async function summarize(
     kind: 'scan',
   });
   const [, responses, participants, first, last, left, forms, byRules, stops] = total;
-  const leftOutBy = JSON.parse(byRules ?? '[]') as [number, number, string[]][];
+  const leftOutBy = JSON.parse(byRules ?? '{}') as Record<string, [number, string[]]>;
   const { rules } = leftOut(selection, options);
 
   return {
@@ -154,7 +143,7 @@ export async function summarize(
     left_out: Number(left),
     forms: JSON.parse(forms ?? '[]') as unknown,
     left_out_by: rules.map(({ rule, name }, i) => {
-      const [, byRule = 0, userids = []] = leftOutBy.find(([number]) => number === i + 1) ?? [];
+      const [byRule, userids] = leftOutBy[i + 1] ?? [0, []];
       return { rule, name, participants: byRule, userids };
     }),
     ...(options.stops && { stops: JSON.parse(stops ?? '[]') as unknown }),

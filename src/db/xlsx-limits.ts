@@ -3,7 +3,6 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database } from './database.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
-import { isNumber } from './numbers.ts';
 import { RECORD } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, type Column, type ComputedColumn, answerCtes } from './responses.ts';
@@ -23,6 +22,10 @@ function hasAnyLength(column: Column): boolean {
 const WITH_TWO_UNITS = String.raw`[\U00010000-\U0010FFFF]+`;
 /** The largest result, in bytes: the names of the questions of a wide table. */
 const MAX_NAMES_BYTES = 2 * 1024 * 1024;
+
+/** SQL for whether a text is a decimal number of at most 15 digits, which a double holds exactly. */
+export const isNumber = (text: Sql): Sql => sql`${text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'
+          and length(translate(${text}, '-.', '')) <= 15`;
 
 /**
  * Whether a response of a selection has a text of more than `most` UTF-16 code units in one of

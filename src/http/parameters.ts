@@ -124,7 +124,7 @@ export const parameters = {
     'Adds columns after `attempts`: the numbers of final answers and of corrected ones, the seconds from the first final answer to the last, and the minimum, median, 75th and 90th percentile of the seconds between them.',
   ),
   numbers: flag(
-    'In a workbook: makes numbers of the cells of each question whose answers are all plain decimal numbers of at most 15 digits. Of counted answers: adds the distribution of such numbers.',
+    'Makes numbers of the cells of each question whose answers are all plain decimal numbers of at most 15 digits; of counted answers, adds the distribution of such numbers.',
     false, // beside format=csv, the example of the same endpoint
   ),
   codebook: flag(
@@ -136,7 +136,7 @@ export const parameters = {
   ),
   by: single(GROUPING, (name) => (isGrouping(name) ? name : undefined), {
     description:
-      'Also counts each answer by the values of this column of the wide file: a question’s, `metadata.<key>`, `arm.seed_N`, or `arm.seed_N_M` with M at most 10.',
+      'Also counts answers by the values of this column of the wide file: a question’s, `metadata.<key>`, or `arm.seed_N_M` with M at most 10.',
     schema: { type: 'string' },
     example: 'metadata.cluster',
   }),

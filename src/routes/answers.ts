@@ -20,7 +20,7 @@ export const answers = endpoint({
   tags: ['Responses'],
   summary: 'What participants answered',
   description:
-    'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others. As CSV, `by` adds the column `group` before `records`.',
+    'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others.',
   query: [
     ...SELECTION,
     'value',

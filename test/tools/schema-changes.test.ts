@@ -8,7 +8,7 @@ import { loadFiles, writeFiles } from '../support/load-files.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { runHere } from '../support/run-here.ts';
 
-const LAST = '0009_farmhash.sql';
+const LAST = '0010_number_distribution.sql';
 const EMAIL = 'ann@example.org';
 
 const folder = await newFolder();
@@ -16,7 +16,7 @@ const folder = await newFolder();
 async function createOlder(): Promise<string> {
   const { url } = await startDatabase();
   await query(url, 'delete from schema_migrations where name = $1', [LAST]);
-  await query(url, 'drop function farmhash_fingerprint32');
+  await query(url, 'drop function number_distribution');
   await query(url, 'insert into users (email) values ($1)', [EMAIL]);
   return url;
 }
@@ -44,7 +44,7 @@ describe('on a database that has an older schema', async () => {
     const { status, stdout, stderr } = await runHere(tool, args, { DATABASE_URL: url });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(
-      /lacks migrations, from 0009_\w+\.sql on: run "npm run db:migrate" first\.\n$/,
+      /lacks migrations, from 0010_\w+\.sql on: run "npm run db:migrate" first\.\n$/,
     );
   });
 
