@@ -16,7 +16,7 @@ export const GROUPING =
 
 /** Arms of more hashes would take the database too long. */
 const isGrouping = (name: string) =>
-  isStorable(name) && (!/^arm\./.test(name) || (parseArm(name.slice(4))?.hashes ?? 11) <= 10);
+  isStorable(name) && (!name.startsWith('arm.') || (parseArm(name.slice(4))?.hashes ?? 11) <= 10);
 
 const instant = (meaning: string, example: string) =>
   single(
