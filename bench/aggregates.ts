@@ -115,7 +115,11 @@ export async function measureAggregates(
     figures.push({ name: `/responses/answers ${what} ÷ without`, value, bound: { atMost } });
   }
   measurements.push(
-    ...paths.map((path, at) => ({ name: path, value: seconds[at] as number, unit: 's' })),
+    ...paths.map((path, at) => ({
+      name: `${path}, distributions`,
+      value: seconds[at] as number,
+      unit: 's',
+    })),
   );
   return { figures, measurements };
 }
