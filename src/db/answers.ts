@@ -188,7 +188,7 @@ const json = (leftOutCount: Sql, { by, numbers }: AnswersOptions) => {
           ${numbers ? sql`, ',"numbers":', coalesce(max(numbers), 'null')` : nothing},
           max(groups) filter (where rank is null), '}'
         ) as question
-      from ${upToLimit(rows, sql`ordinal, rank`, sql`text, groups`)} value
+      from ${upToLimit(rows, sql`ordinal, rank`, sql`text || groups`)} value
         ${numbers ? sql`full join ${NUMBERS} using (ordinal)` : nothing}
       group by ordinal, column_name, shortcode, question_ref
     ) question
