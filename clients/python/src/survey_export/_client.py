@@ -322,10 +322,12 @@ class Survey:
 
         Its columns are `column`, `shortcode`, `question_ref`, `value` and `records`, the number of
         records of the wide layout that have the answer. Each question has its 20 most frequent
-        answers, or `top`, and a row for all others together, whose `value` is `pandas.NA`. With `by`, a
-        column of the wide layout, there is a row for each of its 20 most frequent values, `group`,
-        and one for the records in none of them. With `numbers=True`, `.attrs["numbers"]` has the
-        distribution of the numbers in each column, whose decimals are texts, or None.
+        answers, or `top`, and a row for all others together, whose `value` is `pandas.NA`.
+
+        With `by`, a column of the wide layout, there is a row for each of its 20 most frequent
+        values, `group`, and one for the records in none of them. With `numbers=True`,
+        `.attrs["numbers"]` has the distribution of the numbers in each column, with decimals as
+        texts, or None.
 
         The other parameters are filters, those of the wide layout that choose its records and
         texts, and `column`, the names of some columns. If pandas is not installed, that is a
