@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { BenchAccount, BenchSurvey } from './data.ts';
+import { type BenchAccount, type BenchSurvey, createSurvey } from './data.ts';
 import type { Figure, Measurement } from './report.ts';
 import { startService } from './service.ts';
 
@@ -40,9 +40,27 @@ const QUERIES = {
   ],
 };
 
+/** Parameters of `/responses/answers`, and how much longer they may take. */
+const ADDED = [
+  ['by a question', 'by=form0.question_0', 1.9],
+  ['by a metadata key', 'by=metadata.cluster', 1.9],
+  ['numbers', 'numbers=true', 2.2],
+] as const;
+
+/** A survey whose questions are a choice, a number, and texts that all differ. */
+const COLUMNS = {
+  parent_surveyid: 'null',
+  userid: 'lpad((n / 6)::text, 16, $$2$$)',
+  response: `case n % 6 when 0 then 'choice ' || n / 6 % 5 when 1 then (n % 10007 / 100.0)::text
+    else 'an answer that nobody else gave, number ' || n end`,
+  metadata: `jsonb_build_object('form', 'wvsaustralia', 'startTime', 1772323417086 + n,
+    'pageid', '935593143497601', 'seed', n / 6, 'cluster', 'cluster ' || n / 6 % 30)`,
+};
+
 /**
  * Measures the codebook, the answers and the summary of a survey, alternating with their
- * {@link QUERIES}. The fastest runs count.
+ * {@link QUERIES}, and the answers with {@link ADDED} parameters, alternating with those without.
+ * The fastest runs count.
  */
 export async function measureAggregates(
   databaseUrl: string,
@@ -71,5 +89,37 @@ export async function measureAggregates(
       { name: `/responses/${name} as SQL`, value: sql, unit: 's' },
     );
   }
+
+  const { name } = await createSurvey(client, account, {
+    name: 'distributions',
+    rows: survey.rows,
+    forms: 5,
+    columns: COLUMNS,
+  });
+  await client.query('vacuum analyze responses');
+  const paths = [
+    '/responses/answers',
+    ...ADDED.map(([, parameters]) => `/responses/answers?${parameters}`),
+    '/responses/summary?stops=true',
+  ];
+  const seconds = paths.map(() => Infinity);
+  for (let i = 0; i < runs; i++) {
+    for (const [at, path] of paths.entries()) {
+      const address = `${path}${path.includes('?') ? '&' : '?'}survey=${name}`;
+      const read = await service.read(address, account);
+      seconds[at] = Math.min(seconds[at] as number, read.seconds);
+    }
+  }
+  for (const [at, [what, , atMost]] of ADDED.entries()) {
+    const value = (seconds[at + 1] as number) / (seconds[0] as number);
+    figures.push({ name: `/responses/answers ${what} ÷ without`, value, bound: { atMost } });
+  }
+  measurements.push(
+    ...paths.map((path, at) => ({
+      name: `${path}, distributions`,
+      value: seconds[at] as number,
+      unit: 's',
+    })),
+  );
   return { figures, measurements };
 }

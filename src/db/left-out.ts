@@ -1,7 +1,8 @@
 import type { Selection } from '../responses/selection.ts';
+import { RECORD, questionCte } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { lacksKey } from './responses.ts';
-import { type Sql, join, raw, sql } from './sql.ts';
+import { type Sql, and, join, raw, sql } from './sql.ts';
 
 /** The parameters by which a wide file leaves out participants. */
 export interface LeftOutOptions {
@@ -29,7 +30,7 @@ interface LeftOut {
   /** How many participants are left out. */
   readonly count: Sql;
   /**
-   * JSON: for the rules that leave out anybody, their number from 1, how many participants they
+   * JSON: for the rules that leave out anybody, by their number from 1, how many participants they
    * leave out, and the first of them.
    */
   readonly byRule: Sql;
@@ -48,13 +49,6 @@ const ALL = raw('bool_and');
 /** How many participants are listed for a rule. */
 const MAX_LISTED = 100;
 
-const check = (rule: Rule['rule'], name: string | null, aggregate: Sql, violation: Sql): Check => ({
-  rule,
-  name,
-  aggregate,
-  violation,
-});
-
 /** The rules by which participants are left out. */
 function rulesOf({
   repeats,
@@ -63,9 +57,21 @@ function rulesOf({
 }: LeftOutOptions): Check[] {
   return [
     // no single response violates it: attempts are compared by form
-    ...(repeats === 'drop' ? [check('repeats', null, ANY, sql`false`)] : []),
-    ...keys.map((name) => check('require_metadata', name, ANY, lacksKey(name))),
-    ...questions.map((name) => check('require_question', name, ALL, sql`question_ref <> ${name}`)),
+    ...(repeats === 'drop'
+      ? [{ rule: 'repeats', name: null, aggregate: ANY, violation: sql`false` } as const]
+      : []),
+    ...keys.map((name): Check => ({
+      rule: 'require_metadata',
+      name,
+      aggregate: ANY,
+      violation: lacksKey(name),
+    })),
+    ...questions.map((name): Check => ({
+      rule: 'require_question',
+      name,
+      aggregate: ALL,
+      violation: sql`question_ref <> ${name}`,
+    })),
   ];
 }
 
@@ -127,7 +133,7 @@ export function leftOut(selection: Selection, options: LeftOutOptions): LeftOut 
     ],
     count: sql`(select count(*) from left_out)`,
     byRule: sql`(
-      select json_agg(json_build_array(i, participants, userids[1:${raw(String(MAX_LISTED))}]))
+      select json_object_agg(i, json_build_array(participants, userids[1:${raw(String(MAX_LISTED))}]))
       from (
         select i, count(*) as participants, array_agg(userid order by userid) as userids
         from left_out, unnest(violations) with ordinality rule (is_violated, i)
@@ -137,3 +143,32 @@ export function leftOut(selection: Selection, options: LeftOutOptions): LeftOut 
     )`,
   };
 }
+
+/**
+ * Common table expressions: `selected`, the responses of a selection, and `question`: see
+ * {@link questionCte}.
+ *
+ * @param added what to read of each response besides its keys
+ */
+export const selectedCtes = (responses: Sql, added = raw('')): Sql => sql`
+    selected as materialized (
+      select ${RECORD}, surveyid, flowid, question_ref, question_idx, timestamp${added}
+      from ${responses}
+    ), ${questionCte(sql`selected`)}`;
+
+/**
+ * SQL for the rows of `selected` that a wide file keeps, with their shortcodes. With `first`, a
+ * record's responses to a form are those of the attempt that the first of them belongs to.
+ */
+export const keptResponses = ({ conditions }: LeftOut, { repeats }: LeftOutOptions): Sql => sql`(
+        select *
+        from (
+          select responses.*, form.shortcode, first_value(flowid) over (
+              partition by ${RECORD}, form.shortcode
+              order by timestamp, question_ref, surveyid
+            ) as first_flow
+          from selected responses join form on form.id = surveyid
+          where ${and([sql`true`, ...conditions])}
+        ) response
+        where ${repeats === 'first' ? sql`flowid = first_flow` : sql`true`}
+      ) response`;

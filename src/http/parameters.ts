@@ -8,6 +8,16 @@ import { type Parameter, choice, flag, integer, repeatable, single } from './par
 /** The accepted values of `timezone`, for an error. */
 export const TIME_ZONE = 'the name of a time zone such as Africa/Nairobi, in its exact case';
 
+/** The accepted values of `column`, for an error. */
+export const COLUMN = 'the name of a question’s column in the wide file of this survey';
+/** Those of `by`. */
+export const GROUPING =
+  COLUMN + ', metadata.<key>, arm.seed_N, or arm.seed_N_M with M from 1 to 10';
+
+/** Arms of more hashes would take the database too long. */
+const isGrouping = (name: string) =>
+  isStorable(name) && (!name.startsWith('arm.') || (parseArm(name.slice(4))?.hashes ?? 11) <= 10);
+
 const instant = (meaning: string, example: string) =>
   single(
     'a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (midnight UTC)',
@@ -114,7 +124,8 @@ export const parameters = {
     'Adds columns after `attempts`: the numbers of final answers and of corrected ones, the seconds from the first final answer to the last, and the minimum, median, 75th and 90th percentile of the seconds between them.',
   ),
   numbers: flag(
-    'Makes numbers of the cells of each question whose answers are all plain decimal numbers of at most 15 digits.',
+    'Makes numbers of the cells of each question whose answers are all plain decimal numbers of at most 15 digits; of counted answers, adds the distribution of such numbers.',
+    false, // beside format=csv, the example of the same endpoint
   ),
   codebook: flag(
     'Adds a second sheet, `codebook`: the table of `/responses/questions?format=csv` for the same selection.',
@@ -123,6 +134,13 @@ export const parameters = {
   column: repeatable(
     'Only this column of the wide file. Repeatable. The numbers are those of the whole selection.',
   ),
+  by: single(GROUPING, (name) => (isGrouping(name) ? name : undefined), {
+    description:
+      'Also counts answers by the values of this column of the wide file: a question’s, `metadata.<key>`, or `arm.seed_N_M` with M at most 10.',
+    schema: { type: 'string' },
+    example: 'metadata.cluster',
+  }),
+  stops: flag('Adds how many participants have their last response to each question.'),
   format: choice(['json', 'csv'], 'The format of the body.'),
   timezone: single(TIME_ZONE, (text) => (text !== '' && isStorable(text) ? text : undefined), {
     description:

@@ -15,7 +15,7 @@ export const summary = endpoint({
   summary: 'The number of responses and participants',
   description:
     'Counts a survey’s responses and participants, or those that pass the filters, in total and per day. With `repeats`, `require_metadata` and `require_question`, counts those that a wide file with the same parameters has.',
-  query: [...SELECTION, 'timezone', ...LEFT_OUT],
+  query: [...SELECTION, 'timezone', ...LEFT_OUT, 'stops'],
   responses: { 200: response('The numbers.', jsonContent('Summary', examples.summary)) },
 
   async handle(c, query) {

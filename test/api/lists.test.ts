@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { FILTERS, PARAMETERS } from '../chaos/requests/parameters.ts';
+import { COUNTED, FILTERS, PARAMETERS } from '../chaos/requests/parameters.ts';
 import { fetchService } from '../support/api.ts';
 import { resolve } from '../support/api-description.ts';
 
@@ -168,12 +168,13 @@ describe('the Python client', () => {
     const records = keys(part('_RECORDS'));
     const fileNames = [...namesOf('/responses/csv'), ...namesOf('/responses/xlsx')];
     const hidden = [...everywhere, ...filters, 'after', 'count', 'bom', 'safe', 'codebook'];
+    const hiddenOfAnswers = ['by', 'numbers', 'format', 'safe'];
 
     expectSame(keys(part('_FILTERS')), filters);
     expectSame([...keys(part('_FORMATS')), ...records], without(fileNames, hidden));
     expectSame(
       [...keys(part('_ANSWERS')), ...records],
-      without(namesOf('/responses/answers'), [...everywhere, ...filters, 'format', 'safe']),
+      without(namesOf('/responses/answers'), [...everywhere, ...filters, ...hiddenOfAnswers]),
     );
     for (const name of ['value', 'repeats', 'columns'])
       for (const value of choices.get(name) ?? []) expect(part('_RECORDS')).toContain(value);
@@ -199,7 +200,8 @@ describe('the model of chaos', () => {
 
   test.each(described)('gives the parameters of %s', (path) => {
     const wide = PARAMETERS[`${path} wide`];
-    const listed = [...everywhere, ...FILTERS, ...(PARAMETERS[path] ?? [])];
+    const own = [...(PARAMETERS[path] ?? []), ...(COUNTED[path] ?? [])];
+    const listed = [...everywhere, ...FILTERS, ...own];
     expectSame([...listed, ...(wide ? ['layout', ...wide] : [])], namesOf(path));
   });
 });

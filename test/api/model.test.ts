@@ -21,11 +21,6 @@ import { pick, randomFrom } from '../support/random.ts';
  */
 
 const REQUESTS = 30;
-/**
- * Requests for answers, which are the cells of the model's wide table, counted. Those without any
- * do not count.
- */
-const ANSWERS = 300;
 const LAYOUTS = ['long', 'wide'] as const;
 const kinds = PATHS.flatMap((path): [Path, (typeof LAYOUTS)[number]][] =>
   LAYOUTS.slice(0, /csv|xlsx/.test(path) ? 2 : 1).map((layout) => [path, layout]),
@@ -66,8 +61,7 @@ function randomRequest(path: Path, layout: (typeof LAYOUTS)[number]): Request {
 test.each(kinds)(
   `%s is what a model computes, whatever the rows and parameters: %s, seed ${seed}`,
   async (path, layout) => {
-    const isAnswers = path === '/responses/answers';
-    for (let left = isAnswers ? ANSWERS : REQUESTS; left > 0;) {
+    for (let i = 0; i < REQUESTS; i++) {
       const request = randomRequest(path, layout);
       const { account } = request;
       if (random() < 0.2)
@@ -76,14 +70,13 @@ test.each(kinds)(
         key: pick(random, account.keys),
         gzip: random() < 0.5,
       };
-      const { headers, outcome, status, bytes } = await read(context, request, {
+      const { headers, outcome } = await read(context, request, {
         ...reading,
         tag: pick(random, [...context.tags.keys()]),
       });
       expect(outcome).toBe('whole');
       const tag = headers.get('ETag');
       if (tag !== null) await read(context, request, { ...reading, tag });
-      if (!isAnswers || (status === 200 && /\[\{|\n./.test(bytes.toString()))) left--;
     }
   },
 );

@@ -3,6 +3,9 @@ import { Account } from '../chaos/model/account.ts';
 import { randomLimits } from '../chaos/model/limits.ts';
 import { primaryKeyOf } from '../chaos/model/order.ts';
 import {
+  METADATA_KEYS,
+  QUESTIONS,
+  SHORTCODES,
   SURVEYS,
   randomForm,
   randomResponses,
@@ -11,7 +14,7 @@ import {
 } from '../chaos/model/random-data.ts';
 import { add } from '../chaos/model/world.ts';
 import { hostileRequest } from '../chaos/requests/hostile-request.ts';
-import { randomParameters } from '../chaos/requests/parameters.ts';
+import { COUNTED, randomParameters } from '../chaos/requests/parameters.ts';
 import { PATHS, type Path, addressOf } from '../chaos/requests/request.ts';
 import { query } from '../support/api.ts';
 import { hasPython } from '../support/needed-programs.ts';
@@ -112,9 +115,25 @@ function randomAddress(random: Random, accounts: readonly Account[]): string {
   if (address !== undefined && random() < 0.15) return address;
   const [path, layout] = pick(random, kinds);
   const { metadata, ...parameters } = randomParameters(random, path, survey, accounts, layout);
-  const more = metadata && { metadata: [...metadata, ...MORE_KEYS.filter(() => random() < 0.5)] };
+  const more = {
+    metadata: metadata && [...metadata, ...MORE_KEYS.filter(() => random() < 0.5)],
+    ...Object.fromEntries(
+      (COUNTED[path] ?? [])
+        .filter(() => random() < 0.7)
+        .map((name) => [name, name === 'by' ? randomGrouping(random) : true]),
+    ),
+  };
   return addressOf({ account, path, parameters: { ...parameters, ...more } });
 }
+
+/** A column of a wide file, which the key may not see. */
+const randomGrouping = (random: Random) =>
+  pick(random, [
+    `metadata.${pick(random, [...METADATA_KEYS, ...MORE_KEYS])}`,
+    `arm.${pick(random, ['seed_2', 'seed_7_10'])}`,
+    `${pick(random, SHORTCODES)}.${pick(random, QUESTIONS)}`,
+    pick(random, QUESTIONS),
+  ]);
 
 const DATABASES = Array.from(
   { length: Math.ceil(LIMITS / LIMITS_PER_DATABASE) },

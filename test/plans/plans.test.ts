@@ -210,6 +210,8 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       codebookQuery(selection),
       answersQuery(selection, { repeats: 'first', top: 10, format: 'json' }),
       answersQuery(selection, { top: 10, format: 'csv' }),
+      answersQuery(selection, { by: 'metadata.form', numbers: true, top: 10, format: 'json' }),
+      answersQuery(selection, { by: 'a.1', top: 10, format: 'csv' }),
     ]) {
       const compared = (await nodesOf(query)).map(
         (node) => (node['Rows Removed by Join Filter'] ?? 0) * node['Actual Loops'],

@@ -9,7 +9,7 @@ import { newFolder } from '../support/once-per-run.ts';
 import { refusal } from '../support/expected.ts';
 import { runHere } from '../support/run-here.ts';
 
-const LAST = '0008_api_key_limits.sql';
+const LAST = '0010_number_distribution.sql';
 const EMAIL = 'ann@example.org';
 
 const folder = await newFolder();
@@ -19,7 +19,7 @@ const IMPORT = `--email ${EMAIL} --forms ${forms} --responses ${responses}`;
 async function createOlder(): Promise<string> {
   const { url } = await startDatabase();
   await query(url, 'delete from schema_migrations where name = $1', [LAST]);
-  await query(url, 'alter table api_keys drop column limits');
+  await query(url, 'drop function number_distribution');
   await query(url, 'insert into users (email) values ($1)', [EMAIL]);
   return url;
 }

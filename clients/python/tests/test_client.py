@@ -11,7 +11,7 @@ from typing import Any
 import pandas
 import pytest
 
-from service import DEMO_SURVEY, EMPTY_SURVEY, URL, Proxy, get
+from service import DEMO_SURVEY, EMPTY_SURVEY, URL, Proxy, get, records_of
 from survey_export import Client, NoResponsesError, ServiceError, Survey
 
 
@@ -44,6 +44,23 @@ def test_summary(client: Client) -> None:
         ("require_metadata", "none", 400),
     ]
     assert some.left_out_by[1].userids[0] == min(some.left_out_by[1].userids)
+    assert summary.stops == ()
+    stops = client.survey(DEMO_SURVEY).summary(stops=True).stops
+    assert sum(stop.participants for stop in stops) == 400
+    assert (stops[0].shortcode, stops[0].question_ref) == ("healthstart", "consent")
+
+
+def test_answers(client: Client) -> None:
+    survey = client.survey(DEMO_SURVEY)
+    table = survey.answers(top=2, by="metadata.language")
+    given = {"top": "2", "by": "metadata.language", "format": "csv"}
+    records = records_of(get("/responses/answers", survey=DEMO_SURVEY, **given))
+    rows = [[None if pandas.isna(cell) else str(cell) for cell in row] for row in table.to_numpy()]
+    assert [[*table.columns], *rows] == records
+    body = json.loads(get("/responses/answers", survey=DEMO_SURVEY, numbers="true"))
+    expected = {question["column"]: question["numbers"] for question in body["questions"]}
+    assert survey.answers(numbers=True).attrs["numbers"] == expected
+    assert survey.answers(numbers=False).attrs == {}
 
 
 def test_parameters(client: Client) -> None:

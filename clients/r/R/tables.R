@@ -15,9 +15,21 @@ survey_codebook <- function(client = NULL, survey = NULL, ...) {
   counted(request(client, "/responses/questions", parameters, read_csv))
 }
 
-survey_answers <- function(client = NULL, survey = NULL, ...) {
+survey_answers <- function(client = NULL, survey = NULL, ..., numbers = FALSE) {
   parameters <- parameters_of(survey, list(...), format = "csv")
-  counted(request(client, "/responses/answers", parameters, read_csv))
+  table <- counted(request(client, "/responses/answers", parameters, read_csv))
+  if (!isTRUE(numbers)) return(table)
+
+  parameters[c("format", "numbers")] <- c("json", "true")
+  read <- function(...) {
+    found <- table_of(members(members(read_text(...))[["questions"]]), c("column", "numbers"))
+    found <- found[!is.na(found$numbers), ]
+    columns <- c("records", "min", "q1", "median", "q3", "max", "sum")
+    found[columns] <- table_of(found$numbers, columns)
+    found
+  }
+  numbers <- request(client, "/responses/answers", parameters, read)
+  structure(table, numbers = numbers)
 }
 
 survey_summary <- function(client = NULL, survey = NULL, ...) {
@@ -25,6 +37,7 @@ survey_summary <- function(client = NULL, survey = NULL, ...) {
   request(client, "/responses/summary", parameters, read = function(...) {
     summary <- members(read_text(...))
     entries <- lapply(summary[c("days", "forms", "left_out_by")], members)
+    stops <- if ("stops" %in% names(summary)) members(summary[["stops"]])
     left_out_by <- table_of(entries$left_out_by, c("rule", "name", "participants"))
     left_out_by$userids <- lapply(entries$left_out_by, function(entry) {
       text_of(members(members(entry)[["userids"]]))
@@ -37,7 +50,8 @@ survey_summary <- function(client = NULL, survey = NULL, ...) {
       days = table_of(entries$days, c("day", "responses", "participants")),
       forms = table_of(entries$forms, c("shortcode", "responses", "participants")),
       left_out = as.numeric(summary[["left_out"]]),
-      left_out_by = left_out_by
+      left_out_by = left_out_by,
+      stops = table_of(stops, c("shortcode", "question_ref", "participants"))
     )
   })
 }

@@ -97,6 +97,11 @@ export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   '/responses/answers': [...LEAVING_OUT, 'value', 'columns', 'top', 'column', 'format', 'safe'],
   '/responses/digests': ['interval'],
 };
+/** Those that the model does not compute: test/auth/counts.py does. */
+export const COUNTED: Readonly<Record<string, readonly string[]>> = {
+  '/responses/answers': ['by', 'numbers'],
+  '/responses/summary': ['stops'],
+};
 
 /**
  * Random parameters for a path.

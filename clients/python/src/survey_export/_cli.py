@@ -222,7 +222,8 @@ def _codebook(client: Client, options: argparse.Namespace) -> _Output:
 
 def _answers(client: Client, options: argparse.Namespace) -> _Output:
     """List how many records have each answer."""
-    rows = answer_rows(client._http, {"survey": options.survey, **_parameters(options)})
+    parameters = {"survey": options.survey, **_parameters(options)}
+    rows = client._http.json("/responses/answers", parameters, answer_rows)
     _tell_if_empty(rows)
     texts = ["(others)" if row["value"] is None else row["value"] for row in rows]
     counted = zip(rows, texts, strict=True)

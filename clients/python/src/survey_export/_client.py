@@ -180,7 +180,7 @@ class Survey:
         """Return the number of responses and participants, in total, per day and per form.
 
         The parameters are filters, `timezone` (such as "Africa/Nairobi"), `repeats`,
-        `require_metadata` and `require_question`.
+        `require_metadata`, `require_question` and `stops`.
 
         Cost: one request, for which the service reads all responses of the selection.
 
@@ -317,22 +317,28 @@ class Survey:
         """
         return frame(self._http, self._selection(parameters))
 
-    def answers(self, *, top: int = 20, **parameters: Parameter) -> pandas.DataFrame:
+    def answers(self, **parameters: Parameter) -> pandas.DataFrame:
         """Return what participants answered, as a pandas data frame with a row for each answer.
 
         Its columns are `column`, `shortcode`, `question_ref`, `value` and `records`, the number of
-        records of the wide layout that have the answer. Each question has its `top` most frequent
-        answers, and a row for all others together, whose `value` is `pandas.NA`. The
-        parameters are filters, those of the wide layout that choose its records and texts, and
-        `column`, the names of some columns. If pandas is not installed, that is a
+        records of the wide layout that have the answer. Each question has its 20 most frequent
+        answers, or `top`, and a row for all others together, whose `value` is `pandas.NA`.
+
+        With `by`, a column of the wide layout, there is a row for each of its 20 most frequent
+        values, `group`, and one for the records in none of them. With `numbers=True`,
+        `.attrs["numbers"]` has the distribution of the numbers in each column, with decimals as
+        texts, or None.
+
+        The other parameters are filters, those of the wide layout that choose its records and
+        texts, and `column`, the names of some columns. If pandas is not installed, that is a
         SurveyExportError.
 
         Cost: one request, for which the service reads all responses of the selection.
 
         Example:
-            >>> survey.answers(column="food.water", value="label")
+            >>> survey.answers(column="food.water", value="label", by="metadata.cluster")
         """
-        return answers(self._http, {**self._selection(parameters), "top": [str(top)]})
+        return answers(self._http, self._selection(parameters))
 
     def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> int:
         """Save the wide layout as a file for Stata 14 or newer.

@@ -35,21 +35,33 @@ def frame(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
 def answers(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     """Implement `Survey.answers`."""
     pandas = require("pandas")
-    rows = answer_rows(http, parameters)
+    body, rows = http.json(
+        "/responses/answers", parameters, lambda body: (body, answer_rows(body))
+    )
     columns = ["column", "shortcode", "question_ref", "value", "records"]
+    if "by" in body:
+        columns.insert(-1, "group")
+
     table = pandas.DataFrame(rows, columns=columns)
+    if parameters.get("numbers") == ["true"]:
+        table.attrs["numbers"] = {each["column"]: each["numbers"] for each in body["questions"]}
     return table.astype(dict.fromkeys(table.columns[:-1], "string") | {"records": "Int64"})
 
 
-def answer_rows(http: Http, parameters: Mapping[str, Parameter]) -> list[dict[str, Any]]:
-    """Return the rows of `/responses/answers` as CSV. `value` is None for all other answers."""
+def answer_rows(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of `/responses/answers` as CSV: of all other answers, `value` is None."""
     rows: list[dict[str, Any]] = []
-    for question in http.json("/responses/answers", parameters, lambda body: body["questions"]):
-        counts = question["values"]
-        if question["other"]:
-            counts.append({"value": None, "records": question["other"]})
+    groups = [{"group": group["value"]} for group in body.get("groups", ())]
+    groups.append({"group": None} if "by" in body else {})
+    for question in body["questions"]:
         names = {name: question[name] for name in ("column", "shortcode", "question_ref")}
-        rows += [names | count for count in counts]
+        rest = question.get("groups", [])
+        for answer in [*question["values"], {"value": None, "records": question["other"]}]:
+            inside = answer.pop("groups", rest)
+            rest = [total - count for total, count in zip(rest, inside, strict=True)]
+            counts = [*inside, answer["records"] - sum(inside)]
+            for group, records in zip(groups, counts, strict=True):
+                rows += [names | answer | group | {"records": records}] if records else []
     return rows
 
 

@@ -112,11 +112,21 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class Stop:
+    """The number of participants whose last response is to a question."""
+
+    shortcode: str
+    question_ref: str
+    participants: int
+
+
+@dataclass(frozen=True)
 class Summary:
     """The numbers of a survey: in total, per day with responses, and per form.
 
     They are those of the participants that a wide file with the same parameters has; `left_out` is
-    the number of the others. A participant can be in several entries of `left_out_by`.
+    the number of the others. A participant can be in several entries of `left_out_by`. `stops` has
+    an entry for each question with `stops=True`, and none without.
     """
 
     responses: int
@@ -127,6 +137,7 @@ class Summary:
     left_out: int
     forms: tuple[FormCount, ...]
     left_out_by: tuple[LeftOut, ...]
+    stops: tuple[Stop, ...]
 
 
 @dataclass(frozen=True)
@@ -216,6 +227,7 @@ def codebook(body: dict[str, Any]) -> list[Question]:
 
 def summary(body: dict[str, Any]) -> Summary:
     """Return the numbers of the body of `/responses/summary`."""
-    for name, kind in {"days": Day, "forms": FormCount, "left_out_by": LeftOut}.items():
-        body[name] = tuple(from_json(kind, entry) for entry in body[name])
+    kinds = {"days": Day, "forms": FormCount, "left_out_by": LeftOut, "stops": Stop}
+    for name, kind in kinds.items():
+        body[name] = tuple(from_json(kind, entry) for entry in body.get(name, ()))
     return from_json(Summary, body)

@@ -13,7 +13,8 @@ test_that("data frames have every cell of the file", {
   query <- "&layout=wide&value=translated&timing=true"
   expect_cells(survey_wide, "/csv", query, value = "translated", timing = TRUE)
   expect_cells(survey_codebook, "/questions", "&format=csv")
-  expect_cells(survey_answers, "/answers", "&format=csv&top=2", top = 2)
+  query <- "&format=csv&top=2&by=metadata.note"
+  expect_cells(survey_answers, "/answers", query, top = 2, by = "metadata.note")
 })
 
 test_that("a survey's name and texts are read in a C locale too", {
@@ -73,6 +74,17 @@ test_that("the summary has the numbers of the service", {
   expect_identical(sum(summary$forms$responses), 3221)
   expect_identical(summary$forms$participants[[1]], 400)
   expect_identical(dim(summary$left_out_by), c(0L, 4L))
+  expect_identical(dim(summary$stops), c(0L, 3L))
+  expect_identical(sum(survey_summary(demo(), DEMO, stops = TRUE)$stops$participants), 400)
+})
+
+test_that("numbers of answers are a table", {
+  answers <- survey_answers(demo(), DEMO, top = 1, numbers = TRUE)
+  numbers <- attr(answers, "numbers")
+  meals <- numbers[numbers$column == "healthfood.meals", ]
+  expect_identical(meals$records, 339)
+  expect_identical(c(meals$min, meals$median, meals$max, meals$sum), c("0", "2", "5", "815"))
+  expect_identical(nrow(answers), nrow(survey_answers(demo(), DEMO, top = 1)))
 })
 
 test_that("a wrong call is an error of this package", {
