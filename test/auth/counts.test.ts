@@ -9,11 +9,11 @@ import {
   createSurvey,
   storeKey,
 } from '../support/data.ts';
+import { hasPython } from '../support/needed-programs.ts';
 import { runProgram } from '../support/programs.ts';
 import { type Random, below, pick, randomFrom } from '../support/random.ts';
 import { useStack } from '../support/stack-address.ts';
 import { type Stack, startStack } from '../support/stack.ts';
-import { hasPython } from './masked-copy.ts';
 
 /*
  * The answers and where participants stop, as counts.py counts them in the files that a key can
