@@ -82,19 +82,17 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
   });
   const found = html.p({ className: 'note', role: 'status' });
   const below = html.div({});
-  const folded = items.map((item) => fold(words(item)));
+  const matches = matcher(items, words);
 
   const search = () => {
     memory.query = input.value;
-    const wanted = fold(input.value).split(/\s+/u);
-    const matches = items.filter((_, i) => wanted.every((word) => folded[i]?.includes(word)));
-
+    const matching = matches(input.value);
     found.textContent = input.value.trim()
-      ? texts.found(matches.length, own.count(items.length))
+      ? texts.found(matching.length, own.count(items.length))
       : own.count(items.length);
     list.replaceChildren(...head);
-    below.replaceChildren(firstRows(matches, row, list, memory));
-    frame.hidden = matches.length === 0;
+    below.replaceChildren(firstRows(matching, row, list, memory));
+    frame.hidden = matching.length === 0;
   };
   input.addEventListener('input', (event) => {
     event.stopPropagation(); // in a form, a search changes nothing that is selected
@@ -106,6 +104,19 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
   });
   search();
   return [html.div('fields', field(own.label, input), beside), found, frame, below];
+}
+
+/**
+ * Finds items whose words contain those of a query.
+ *
+ * @param words the text that is searched
+ */
+export function matcher<T>(items: readonly T[], words: (item: T) => string) {
+  const folded = items.map((item) => fold(words(item)));
+  return (query: string): T[] => {
+    const wanted = fold(query).split(/\s+/u);
+    return items.filter((_, i) => wanted.every((word) => folded[i]?.includes(word)));
+  };
 }
 
 /** Without case and accents. */

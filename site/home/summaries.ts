@@ -17,12 +17,20 @@ export interface Summary {
   readonly forms: readonly FormSummary[];
   /** For each rule that leaves out anybody, whom. */
   readonly left_out_by: readonly LeftOut[];
+  /** With the parameter `stops`: how many participants have their last response to each question. */
+  readonly stops?: readonly Stop[];
 }
 
 export interface Day {
   /** YYYY-MM-DD. */
   readonly day: string;
   readonly responses: number;
+  readonly participants: number;
+}
+
+export interface Stop {
+  readonly shortcode: string;
+  readonly question_ref: string;
   readonly participants: number;
 }
 
@@ -64,7 +72,6 @@ export function createSummaries(results: Results): Summaries {
   const zoneFor = (zone: string) => (unknown.has(zone) ? 'UTC' : zone);
   const inZone = (params: Params, zone = TIME_ZONE): Params => [
     ...params,
-    ['missing', '404'],
     ['timezone', zoneFor(zone)],
   ];
 

@@ -23,9 +23,9 @@ const moments = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeSty
 /** A time in the reader's zone: 1 Mar 2026, 09:30. */
 export const moment = (iso: string) => moments.format(new Date(iso));
 
-const days = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeZone: 'UTC' });
+const dayNames = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeZone: 'UTC' });
 /** A day: 1 Mar 2026. @param day YYYY-MM-DD */
-export const date = (day: string) => days.format(new Date(`${day}T00:00Z`));
+export const date = (day: string) => dayNames.format(new Date(`${day}T00:00Z`));
 
 const ranges = new Intl.DateTimeFormat(LANGUAGE, {
   day: 'numeric',
@@ -156,12 +156,7 @@ export const surveys = {
 export const survey = { all: '‹ All surveys', views: 'Views of this survey' };
 
 /** The views of a survey. */
-export const views = {
-  overview: 'Overview',
-  questions: 'Questions',
-  answers: 'Answers',
-  download: 'Download',
-};
+export const views = { results: 'Results', answers: 'Answers', download: 'Download' };
 
 /** The bar that says what is selected, and the fields to change it. */
 export const filter = {
@@ -200,7 +195,7 @@ export const link = {
   noSurvey: 'The link names no survey.',
 };
 
-export const overview = {
+export const days = {
   times: (first: string, last: string) =>
     `First answer ${moment(first)}, last answer ${moment(last)}.`,
   zone: TIMES,
@@ -241,36 +236,90 @@ export const chart = {
 
 const shares = new Intl.NumberFormat(LANGUAGE, { style: 'percent' });
 
-export const questions = {
+/** A share that is not rounded to 0% or 100%. */
+const shareText = (share: number) =>
+  share > 0 && share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1);
+
+const decimals = new Intl.NumberFormat(LANGUAGE, {
+  maximumFractionDigits: 20,
+  useGrouping: 'min2', // 1990, but 19,900
+});
+/** A decimal, whose digits all stay. */
+const decimal = (text: string) => decimals.format(text as `${number}`);
+
+export const results = {
+  selected: 'Selected',
+  today: 'Today',
+  week: 'Last 7 days, without today',
+  before: (people: number, given: number) =>
+    `${participants(people)}, ${answers(given)} in the 7 days before`,
+  anyDays: 'Today and the last 7 days are counted whatever days are selected.',
+
+  how: 'How this is counted',
+  rules: [
+    'If someone answered a question several times, the last answer counts. A question that the form skipped for someone counts as not answered.',
+    '“Last answer here”: so many of the form’s participants have given no answer since, in any of the selected forms. Some of them may still be answering.',
+    'A filter by question changes which questions are listed here, not their numbers.',
+    'A record is a row of the file with one row per participant. Someone who came to the survey from two forms has two records.',
+    'A letter is shown as the choice that the question’s text lists for it. Numbers are shown as they were given, also those of numbered choices.',
+    'Texts and groups that only one record has can identify people, so they are shown only when you ask for them.',
+  ],
   label: 'Search questions',
   count: (count: number) => counted(count, 'question', 'questions'),
-  note: '“Answered by” is a share of the form’s participants. Questions that the form skipped for someone count as not answered. If someone answered several times, the last answer counts.',
-  answered: 'What was answered',
-  others: (count: number) => `${number(count)} did not answer`,
-  columns: ['Question', 'Answered by'],
-  codebook: 'Download codebook',
-  by: (share: number) => `${questions.share(share)} answered`,
-  /** A share that is not rounded to 0% or 100%. */
-  share: (share: number) =>
-    share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1),
-};
-
-export const answered = {
+  noQuestion: 'The link names a question that has no selected answers.',
+  /** The columns of a form's funnel. */
+  funnel: ['Question', 'Answered', 'Last answer here'],
+  answeredBy: (count: number, all: number) =>
+    `answered by ${number(count)} of ${participants(all)} (${shareText(count / all)})`,
+  share: shareText,
+  of: (count: number, arePeople: boolean) =>
+    `of ${arePeople ? participants(count) : counted(count, 'record', 'records')}`,
   none: 'No answers.',
   empty: '(empty)',
-  number: (value: number) => decimals.format(value),
-  /** A range of numbers, without its end. */
-  range: (from: number, to: number) => `${decimals.format(from)} to under ${decimals.format(to)}`,
-  numbers: (least: number, median: number, most: number) =>
-    `Smallest ${decimals.format(least)}, median ${decimals.format(median)}, largest ${decimals.format(most)}`,
-  share: (count: number, share: number) => `${number(count)} (${questions.share(share)})`,
-  of: (count: number) =>
-    `Shares are of ${answers(count)}, the last from each participant, and rounded.`,
-  others: (count: number) =>
-    `${counted(count, 'other answer', 'other different answers')}, which may identify people`,
+  hidden: (distinct: number, records: number) =>
+    `Not shown: ${counted(distinct, 'other text', 'other texts')}, in ${counted(records, 'record', 'records')}.`,
   show: 'Show them',
+  decimal,
+  /** A range of numbers, without its end. */
+  range: (from: string, to: string) => `${decimal(from)} to under ${decimal(to)}`,
+  figures: (of: Readonly<Record<'median' | 'mean' | 'q1' | 'q3' | 'min' | 'max', string>>) =>
+    [
+      ['Median', decimal(of.median)],
+      ['Mean', decimal(of.mean)],
+      ['Quartiles', `${decimal(of.q1)} and ${decimal(of.q3)}`],
+      ['Smallest', decimal(of.min)],
+      ['Largest', decimal(of.max)],
+    ] as const,
+  notNumbers: (count: number, all: number) =>
+    `${number(count)} of the ${number(all)} answers are not numbers.`,
+  tooManyNumbers: 'There are too many different numbers to split.',
+  copyTable: 'Copy table',
+  copyLink: 'Copy link',
+  what: 'of these answers',
+  toQuestion: 'to this question',
 };
-const decimals = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 6 });
+
+/** The list of what answers can be split by. */
+export const split = {
+  label: 'Split by',
+  none: 'nothing',
+  form: 'form, where several ask the same question',
+  arms: 'treatment arm…',
+  armLabel: 'Treatment arm',
+  arm: 'for example seed_4',
+  noArm: 'This is not the name of an arm, such as seed_4 or seed_25_2.',
+  metadata: 'Metadata',
+  groups: (groups: number, others: number, without: number, hidden: number) => {
+    const rest = [
+      others > 0 && `${counted(others, 'record is', 'records are')} in smaller groups`,
+      without > 0 && `${counted(without, 'record is', 'records are')} in no group`,
+      hidden > 0 &&
+        `${counted(hidden, 'group of one record is', 'groups of one record are')} not shown`,
+    ];
+    return [counted(groups, 'group', 'groups'), ...rest].filter(Boolean).join('; ') + '.';
+  },
+  showAll: 'Show all groups',
+};
 
 export const newest = {
   check: 'Check for new answers',
@@ -278,6 +327,7 @@ export const newest = {
   participant: 'Participant',
   form: 'Form:',
   translated: 'Translated from:',
+  letter: 'Choice',
   empty: '(empty)',
 };
 

@@ -1,14 +1,14 @@
-import { daysChart } from './chart.ts';
-import { html, table } from './dom.ts';
-import { firstRows } from './lists.ts';
-import { loaded } from './loaded.ts';
-import { changed, filtersOf, isFiltered, zoneOf } from './selection.ts';
-import type { Day } from './summaries.ts';
-import type { ViewContext } from './view.ts';
-import { date, number, overview as texts } from './texts.ts';
+import { daysChart } from '../chart.ts';
+import { html, table } from '../dom.ts';
+import { firstRows } from '../lists.ts';
+import { loaded } from '../loaded.ts';
+import { changed, filtersOf, isFiltered, zoneOf } from '../selection.ts';
+import type { Day } from '../summaries.ts';
+import type { ViewContext } from '../view.ts';
+import { date, days as texts, number } from '../texts.ts';
 
 /** When the selected answers came. The chart also has the days that are not selected. */
-export function overviewView({
+export function daysView({
   session: { summaries },
   selection,
   change,
@@ -17,23 +17,24 @@ export function overviewView({
   const params = filtersOf(selection);
   const allDays = filtersOf(changed(selection, { since: [], until: [] }));
   const zone = zoneOf(selection);
+  const request = () =>
+    Promise.all([summaries.get(params, signal, zone), summaries.get(allDays, signal, zone)]);
+
   const { node } = loaded(
-    async () => ({
-      selected: await summaries.get(params, signal, zone),
-      all: await summaries.get(allDays, signal, zone),
-    }),
-    ({ selected: { first, last }, all: { days } }) => {
+    request,
+    ([{ first, last }, { days }]) => {
       if (days.length === 0) return isFiltered(selection) ? [] : [html.p({}, texts.empty)];
       const range = [selection.get('since') ?? '', selection.get('until') ?? ''] as const;
       const select = ([since, until]: readonly [string, string]) =>
         change({ since: [since], until: [until] });
       return [
-        html.p({}, first && last ? texts.times(first, last) : '', ' ', texts.zone),
         daysChart(days, summaries.zoneFor(zone), range, select, signal),
+        html.p('note', first && last ? texts.times(first, last) : '', ' ', texts.zone),
         daysTable(days),
       ];
     },
     signal,
+    { shape: 'days' },
   );
   return node;
 }
