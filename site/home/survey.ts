@@ -77,8 +77,11 @@ export function surveyView(
   render();
   return html.article(
     'survey',
-    html.p({}, html.a({ href: '/' }, texts.all)),
-    html.h1({ tabIndex: -1 }, html.bdi({}, selection.get('survey') ?? '')),
+    html.div(
+      'title',
+      html.h1({ tabIndex: -1 }, html.bdi({}, selection.get('survey') ?? '')),
+      html.a({ href: '/' }, texts.all),
+    ),
     linkNotice(unused, selection),
     bar.element,
     tabs.element,

@@ -195,10 +195,17 @@ export const link = {
   noSurvey: 'The link names no survey.',
 };
 
-export const days = {
+/** What is counted at the top of the results. */
+export const glance = {
+  columns: ['', 'Participants', 'Answers'],
+  rows: ['Selected', 'Today', 'Last 7 whole days', 'The 7 days before'],
   times: (first: string, last: string) =>
     `First answer ${moment(first)}, last answer ${moment(last)}.`,
   zone: TIMES,
+  anyDays: 'Only the first row and the times are of the selected days.',
+};
+
+export const days = {
   table: 'Numbers per day, as a table',
   columns: ['Day', 'Participants', 'Answers'],
   empty: 'This survey has no answers yet.',
@@ -248,13 +255,6 @@ const decimals = new Intl.NumberFormat(LANGUAGE, {
 const decimal = (text: string) => decimals.format(text as `${number}`);
 
 export const results = {
-  selected: 'Selected',
-  today: 'Today',
-  week: 'Last 7 days, without today',
-  before: (people: number, given: number) =>
-    `${participants(people)}, ${answers(given)} in the 7 days before`,
-  anyDays: 'Today and the last 7 days are counted whatever days are selected.',
-
   how: 'How this is counted',
   rules: [
     'If someone answered a question several times, the last answer counts. A question that the form skipped for someone counts as not answered.',
@@ -269,8 +269,7 @@ export const results = {
   noQuestion: 'The link names a question that has no selected answers.',
   /** The columns of a form's funnel. */
   funnel: ['Question', 'Answered', 'Last answer here'],
-  answeredBy: (count: number, all: number) =>
-    `answered by ${number(count)} of ${participants(all)} (${shareText(count / all)})`,
+  answeredBy: (count: number, all: number) => `${number(count)} of ${participants(all)} answered`,
   share: shareText,
   of: (count: number, arePeople: boolean) =>
     `of ${arePeople ? participants(count) : counted(count, 'record', 'records')}`,
@@ -286,9 +285,8 @@ export const results = {
     [
       ['Median', decimal(of.median)],
       ['Mean', decimal(of.mean)],
-      ['Quartiles', `${decimal(of.q1)} and ${decimal(of.q3)}`],
-      ['Smallest', decimal(of.min)],
-      ['Largest', decimal(of.max)],
+      ['Quartiles', `${decimal(of.q1)}, ${decimal(of.q3)}`],
+      ['Range', `${decimal(of.min)} to ${decimal(of.max)}`],
     ] as const,
   notNumbers: (count: number, all: number) =>
     `${number(count)} of the ${number(all)} answers are not numbers.`,

@@ -33,8 +33,6 @@ export function questionCard(asked: Asked): Card {
     html.h3({}, longText(stemOf(asked))),
     html.p(
       'note',
-      html.bdi({}, form.name),
-      ' · ',
       html.bdi({}, question.question_ref),
       ' · ',
       texts.answeredBy(question.participants, form.participants),

@@ -14,24 +14,16 @@ export function daysView({
   change,
   signal,
 }: ViewContext): HTMLElement {
-  const params = filtersOf(selection);
-  const allDays = filtersOf(changed(selection, { since: [], until: [] }));
   const zone = zoneOf(selection);
-  const request = () =>
-    Promise.all([summaries.get(params, signal, zone), summaries.get(allDays, signal, zone)]);
-
+  const allDays = filtersOf(changed(selection, { since: [], until: [] }));
   const { node } = loaded(
-    request,
-    ([{ first, last }, { days }]) => {
+    () => summaries.get(allDays, signal, zone),
+    ({ days }) => {
       if (days.length === 0) return isFiltered(selection) ? [] : [html.p({}, texts.empty)];
       const range = [selection.get('since') ?? '', selection.get('until') ?? ''] as const;
       const select = ([since, until]: readonly [string, string]) =>
         change({ since: [since], until: [until] });
-      return [
-        daysChart(days, summaries.zoneFor(zone), range, select, signal),
-        html.p('note', first && last ? texts.times(first, last) : '', ' ', texts.zone),
-        daysTable(days),
-      ];
+      return [daysChart(days, summaries.zoneFor(zone), range, select, signal), daysTable(days)];
     },
     signal,
     { shape: 'days' },

@@ -102,12 +102,12 @@ function formSection(items: readonly Item[]): HTMLElement {
   const { name, participants: count } = asked.form;
   return html.section(
     'form',
-    html.header(
-      {},
+    html.div(
+      'overview',
       html.h2({}, html.bdi({}, cut(name, 120, 1))),
       html.p('note', participants(count)),
+      funnelTable(items.map(({ row }) => row)),
     ),
-    funnelTable(items.map(({ row }) => row)),
     html.div('cards', ...items.map(({ card }) => card.node)),
   );
 }

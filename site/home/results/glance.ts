@@ -1,10 +1,10 @@
-import { html } from '../dom.ts';
+import { headings, html } from '../dom.ts';
 import { dayAfter, dayIn } from '../dates.ts';
 import { loaded } from '../loaded.ts';
 import { changed, filtersOf, zoneOf } from '../selection.ts';
 import type { ViewContext } from '../view.ts';
 import type { Summary } from '../summaries.ts';
-import { answers, participants, results as texts } from '../texts.ts';
+import { glance as texts, number } from '../texts.ts';
 
 /**
  * How many participants and answers there are: of the selection; and, whatever days are selected,
@@ -29,26 +29,22 @@ export function glanceView({ session, selection, signal }: ViewContext): HTMLEle
     ]);
 
   const render = ([selected, ofToday, week, before]: Awaited<ReturnType<typeof request>>) => {
-    const { responses, participants: people } = before;
+    const { first, last } = selected;
     const hasDays = selection.has('since') || selection.has('until');
+    const rows = [selected, ofToday, week, before].map((counted, i) => row(texts.rows[i], counted));
     return [
-      html.dl(
-        'glance',
-        tile(texts.selected, selected),
-        tile(texts.today, ofToday),
-        tile(texts.week, week, texts.before(people, responses)),
-      ),
+      html.table('glance', html.thead({}, headings(texts.columns)), html.tbody({}, ...rows)),
+      html.p('note', first && last ? texts.times(first, last) : '', ' ', texts.zone),
       hasDays ? html.p('note', texts.anyDays) : undefined,
     ];
   };
   return loaded(request, render, signal, { shape: 'glance' }).node;
 }
 
-const tile = (label: string, { participants: people, responses }: Summary, note?: string) =>
-  html.div(
+const row = (label = '', { participants, responses }: Summary) =>
+  html.tr(
     {},
-    html.dt({}, label),
-    html.dd({}, participants(people)),
-    html.dd('note', answers(responses)),
-    note === undefined ? undefined : html.dd('note', note),
+    html.th({ scope: 'row' }, label),
+    html.td({}, number(participants)),
+    html.td({}, number(responses)),
   );

@@ -16,7 +16,7 @@ export function questionsView(context: ViewContext): HTMLElement {
     const wanted = selection.getAll('question_ref');
     const isWanted = ({ question }: Asked) => wanted.includes(question.question_ref);
     const asked = wanted.length === 0 ? all : all.filter(isWanted);
-    return asked.length === 0 ? [] : [howCounted(), ...formsView({ context, all, asked, keys })];
+    return asked.length === 0 ? [] : [...formsView({ context, all, asked, keys }), howCounted()];
   };
   return loaded(request, render, signal, { shape: 'forms', done: showLinked }).node;
 }
