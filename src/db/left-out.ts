@@ -17,7 +17,7 @@ interface Rule {
 }
 
 /** SQL for leaving out the participants of a selection whom a wide file leaves out. */
-interface LeftOut {
+export interface LeftOut {
   readonly rules: readonly Rule[];
   /**
    * Common table expressions, on `form` (see relation.ts): `left_out`, or none if there are no

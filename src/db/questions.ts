@@ -49,6 +49,9 @@ export const questionCte = (rows: Sql): Sql => sql`
       group by position, shortcode, question_ref
     )`;
 
+/** The order of the rows of `question`, for ORDER BY: that of the columns of a wide table. */
+export const QUESTION_ORDER = raw('position, idx, question_ref collate "C"');
+
 const IS_RESERVED = raw(
   `name in ('${RESERVED_NAMES.join("', '")}') or name ~ '^(${RESERVED_PREFIXES.join('|')})[.]'`,
 );
@@ -79,7 +82,7 @@ export function columnNames(by: ColumnsBy = 'form_question'): Sql {
   return sql`
     numbered as (
       select *, ${name} as name,
-        row_number() over (order by position, idx, question_ref collate "C") as question_number
+        row_number() over (order by ${QUESTION_ORDER}) as question_number
       from question
     ), wanting as materialized (
       select *, regexp_replace(wanted, '(_[0-9]+)+$', '') as root

@@ -1,24 +1,30 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './database.ts';
+import { keptResponses } from './kept.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
-import { FORM_POSITION } from './questions.ts';
+import { FORM_POSITION, QUESTION_ORDER, RECORD, questionCte } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
-import { type Query, isoTimestamp, join, sql } from './sql.ts';
+import { type Query, type Sql, isoTimestamp, join, sql } from './sql.ts';
 
 export type Summary = Awaited<ReturnType<typeof summarize>>;
+
+export interface SummaryOptions extends LeftOutOptions {
+  /** Adds how many participants have their last response to each question. */
+  readonly stops?: boolean | undefined;
+}
 
 /** The largest result, some 40,000 days, which is held in memory. */
 const MAX_SUMMARY_BYTES = 2 * 1024 * 1024;
 
 /**
  * Counts the responses and participants of a selection, in the first row, and of each of its days,
- * in the others. The first row also has the numbers of each form, and those of each rule by which
- * participants are left out, as JSON.
+ * in the others. The first row also has the numbers of each form, those of each rule by which
+ * participants are left out, and those of `stops`, as JSON.
  *
  * The query reads only the index, once: a participant counts once a day and form, and these are far
  * fewer than the responses. It reads in the order of time, which is that of the table: until a
  * vacuum, Postgres looks up every row there. To find the participants to leave out, if any can be,
- * takes another scan.
+ * takes another scan, and so do `stops`, of the table.
  *
  * The time zone is set for this statement, in a condition that Postgres evaluates before the scan.
  * `at time zone` would read some names, such as `CET`, as abbreviations without daylight-saving
@@ -33,11 +39,16 @@ const MAX_SUMMARY_BYTES = 2 * 1024 * 1024;
 export function summaryQuery(
   selection: Selection,
   timeZone: string,
-  options: LeftOutOptions = {},
+  options: SummaryOptions = {},
 ): Query {
   const responses = relationOf(selection);
   const leaving = leftOut(selection, options);
-  const ctes = join([responses.forms, ...leaving.ctes, FORM_POSITION]);
+  const ctes = join([
+    responses.forms,
+    ...leaving.ctes,
+    FORM_POSITION,
+    ...(options.stops ? [stopCtes(selection, options)] : []),
+  ]);
   const ofForm = responses.to(sql`form_position.id`, [
     sql`(select set_config('timezone', ${timeZone}, true)) is not null`,
     ...filterConditions(selection),
@@ -63,7 +74,7 @@ export function summaryQuery(
       group by position
     )
     select to_char(day, 'YYYY-MM-DD'), responses, participants,
-      ${isoTimestamp('first')}, ${isoTimestamp('last')}, left_out, forms, rules
+      ${isoTimestamp('first')}, ${isoTimestamp('last')}, left_out, forms, rules, stops
     from (
       select null::date as day, coalesce(sum(responses), 0) as responses,
         (select count(*) from (select from answered group by userid) participant) as participants,
@@ -73,10 +84,11 @@ export function summaryQuery(
               'shortcode', shortcode, 'responses', responses, 'participants', participants
             ) order by position)
           from form_count
-        )::text as forms, ${leaving.byRule}::text as rules
+        )::text as forms, ${leaving.byRule}::text as rules,
+        ${options.stops ? STOPS : sql`null`} as stops
       from answered
       union all
-      select day, sum(responses), count(*), null, null, null, null, null
+      select day, sum(responses), count(*), null, null, null, null, null, null
       from (
         select day, userid, sum(responses) as responses from answered group by day, userid
       ) participant
@@ -84,8 +96,40 @@ export function summaryQuery(
     ) counts
     order by day nulls first`;
 
-  return { text, width: 8 };
+  return { text, width: 9 };
 }
+
+/**
+ * Common table expressions, on {@link FORM_POSITION}: `question`, and `stop`, the numbers of
+ * participants whose last response is to a question.
+ */
+function stopCtes(selection: Selection, options: LeftOutOptions): Sql {
+  const responses = relationOf(selection).all(filterConditions(selection));
+  const kept = keptResponses(leftOut(selection, options), options);
+
+  return sql`
+    selected as materialized (
+      select ${RECORD}, surveyid, flowid, question_ref, question_idx, timestamp
+      from ${responses}
+    ), ${questionCte(sql`selected`)}, stop as (
+      select shortcode, question_ref, count(*) as participants
+      from (
+        select distinct on (userid) shortcode, question_ref
+        from ${kept} response
+        order by userid, timestamp desc, question_ref desc, surveyid desc
+      ) last
+      group by shortcode, question_ref
+    )`;
+}
+
+/** As JSON, in the order of the columns of a wide file. */
+const STOPS = sql`(
+          select json_agg(json_build_object(
+              'shortcode', shortcode, 'question_ref', question_ref,
+              'participants', coalesce(participants, 0)
+            ) order by ${QUESTION_ORDER})
+          from question full join stop using (shortcode, question_ref)
+        )::text`;
 
 /**
  * Runs {@link summaryQuery}.
@@ -98,14 +142,14 @@ export async function summarize(
   db: Database,
   selection: Selection,
   timeZone: string,
-  options: LeftOutOptions,
+  options: SummaryOptions,
 ) {
   const query = summaryQuery(selection, timeZone, options);
   const [total = [], ...days] = await db.rows(query, {
     maxBytes: MAX_SUMMARY_BYTES,
     kind: 'scan',
   });
-  const [, responses, participants, first, last, left, forms, byRules] = total;
+  const [, responses, participants, first, last, left, forms, byRules, stops] = total;
   const leftOutBy = JSON.parse(byRules ?? '[]') as [number, number, string[]][];
   const { rules } = leftOut(selection, options);
 
@@ -125,6 +169,7 @@ export async function summarize(
       const [, byRule = 0, userids = []] = leftOutBy.find(([number]) => number === i + 1) ?? [];
       return { rule, name, participants: byRule, userids };
     }),
+    ...(options.stops && { stops: JSON.parse(stops ?? '[]') as unknown }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database } from './database.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
+import { isNumber } from './numbers.ts';
 import { RECORD } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, type Column, type ComputedColumn, answerCtes } from './responses.ts';
@@ -22,10 +23,6 @@ function hasAnyLength(column: Column): boolean {
 const WITH_TWO_UNITS = String.raw`[\U00010000-\U0010FFFF]+`;
 /** The largest result, in bytes: the names of the questions of a wide table. */
 const MAX_NAMES_BYTES = 2 * 1024 * 1024;
-
-/** Whether `text` is a decimal number of at most 15 digits, which a double holds exactly. */
-const IS_NUMBER = sql`text ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'
-          and length(translate(text, '-.', '')) <= 15`;
 
 /**
  * Whether a response of a selection has a text of more than `most` UTF-16 code units in one of
@@ -70,7 +67,7 @@ function longTextQuery(
     select bool_or(has_long)::text, shortcode, question_ref
     from (
       select surveyid, question_ref, bool_or(${hasLong}) as has_long,
-        bool_and(text = '' or ${IS_NUMBER}) as has_numbers
+        bool_and(text = '' or ${isNumber(sql`text`)}) as has_numbers
       from (select *, ${numbers.sql} as text from ${all}) response
       group by surveyid, question_ref
     ) version join form on id = surveyid

@@ -1,12 +1,20 @@
 import { FILTERS, FILTER_NAMES, type FilterName, type Filters } from '../responses/filters.ts';
 import { parseArm } from '../responses/arm.ts';
 import { decodeCursor, isStorable } from '../responses/cursor.ts';
+import { parseGrouping } from '../responses/grouping.ts';
 import { INTERVALS, parseInstant } from '../responses/timestamp.ts';
 import { badParameter, invalidParameter, missingSurvey } from './errors.ts';
 import { type Parameter, choice, flag, integer, repeatable, single } from './parse-parameter.ts';
 
 /** The accepted values of `timezone`, for an error. */
 export const TIME_ZONE = 'the name of a time zone such as Africa/Nairobi, in its exact case';
+
+/** The accepted values of `column`, for an error. */
+export const COLUMN = 'the name of a question’s column in the wide file of this survey';
+/** Those of `by`. */
+export const GROUPING =
+  COLUMN +
+  ', metadata.<key>, or arm.seed_N or arm.seed_N_M, with N from 1 to 1000000 and M from 1 to 10';
 
 const instant = (meaning: string, example: string) =>
   single(
@@ -114,7 +122,8 @@ export const parameters = {
     'Adds columns after `attempts`: the numbers of final answers and of corrected ones, the seconds from the first final answer to the last, and the minimum, median, 75th and 90th percentile of the seconds between them.',
   ),
   numbers: flag(
-    'Makes numbers of the cells of each question whose answers are all plain decimal numbers of at most 15 digits.',
+    'Plain decimal numbers of at most 15 digits. In a workbook: makes numbers of the cells of each question whose answers are all such numbers. Beside counted answers, as JSON: adds the distribution of each question’s numbers.',
+    false, // beside format=csv, the example of the same endpoint
   ),
   codebook: flag(
     'Adds a second sheet, `codebook`: the table of `/responses/questions?format=csv` for the same selection.',
@@ -123,6 +132,13 @@ export const parameters = {
   column: repeatable(
     'Only this column of the wide file. Repeatable. The numbers are those of the whole selection.',
   ),
+  by: single(GROUPING, (name) => (isStorable(name) ? parseGrouping(name) : undefined), {
+    description:
+      'Counts each answer in groups of records too: by a column of the wide file, which is a question’s, `metadata.<key>` or `arm.seed_N_M`, with M at most 10. It need not be among the columns returned.',
+    schema: { type: 'string' },
+    example: 'metadata.cluster',
+  }),
+  stops: flag('Adds how many participants have their last response to each question.'),
   format: choice(['json', 'csv'], 'The format of the body.'),
   timezone: single(TIME_ZONE, (text) => (text !== '' && isStorable(text) ? text : undefined), {
     description:

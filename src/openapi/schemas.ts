@@ -13,11 +13,15 @@ import { reference } from './headers.ts';
 
 type Fields<Name extends string> = Record<Name, SchemaObject>;
 
-/** An object with all of these members. */
-export const object = (properties: Fields<string>, description?: string): SchemaObject => ({
+/** An object with all of these members, except the optional ones. */
+export const object = (
+  properties: Fields<string>,
+  description?: string,
+  optional: readonly string[] = [],
+): SchemaObject => ({
   type: 'object',
   ...(description !== undefined && { description }),
-  required: Object.keys(properties),
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
   properties,
 });
 
@@ -145,36 +149,101 @@ const summaryFields: Fields<keyof Summary> = {
     }),
     'How many participants each of these parameters leaves out. Several can leave out the same.',
   ),
+  stops: arrayOf(
+    object({
+      shortcode: responseFields.shortcode,
+      question_ref: responseFields.question_ref,
+      participants: count('Number of participants whose last response is to this question.'),
+    }),
+    'With `stops`, the questions with responses, in the order of their columns in a wide file.',
+  ),
 };
+
+const DECIMAL = { type: 'string', pattern: String.raw`^-?\d+(\.\d*[1-9])?$` } as const;
+const inGroups = arrayOf(
+  count('Number of records.'),
+  'With `by`, how many of these records are in each of the groups, in the same order.',
+);
+
+const numbersFields = {
+  records: count('Number of records with a number.'),
+  min: DECIMAL,
+  q1: { ...DECIMAL, description: 'The first quartile, interpolated linearly.' },
+  median: DECIMAL,
+  q3: { ...DECIMAL, description: 'The third quartile, interpolated linearly.' },
+  max: DECIMAL,
+  sum: DECIMAL,
+  step: {
+    ...DECIMAL,
+    type: ['string', 'null'],
+    description: 'The width of the bins; null if all numbers are equal.',
+  },
+  bins: arrayOf(
+    object({
+      from: { ...DECIMAL, description: 'The smallest number that belongs to it.' },
+      records: count('Number of records with a number in it.'),
+    }),
+    'At most 20 bins of the same width, from that of `min` to that of `max`.',
+  ),
+} satisfies Fields<string>;
 
 const answersFields = {
   records: count('Number of records of the wide file.'),
   left_out: count('Number of participants left out of it.'),
-  questions: arrayOf(
+  by: { type: 'string', description: 'With `by`, the column that the groups are of.' },
+  groups: arrayOf(
     object({
-      column: questionFields.column,
-      shortcode: {
+      value: {
         type: 'string',
-        description: 'Of the first form, if the column has answers of several.',
+        description: 'The value of the column. After 1,000 characters it ends with `…`.',
       },
-      question_ref: responseFields.question_ref,
-      records: count('Number of records with an answer.'),
-      distinct: count('Number of different answers.'),
-      values: arrayOf(
-        object({
-          value: {
-            type: 'string',
-            description: 'An answer. After 1,000 characters it ends with `…`.',
-          },
-          records: count('Number of records with this answer.'),
-        }),
-        'The most frequent answers.',
-      ),
-      other: count('Number of records with any other answer.'),
+      records: count('Number of records in the group.'),
     }),
+    'With `by`, the 20 most frequent values of the column.',
+  ),
+  ungrouped: count('With `by`, the number of records without a value in the column.'),
+  other_groups: count('With `by`, the number of records with any other value.'),
+  questions: arrayOf(
+    object(
+      {
+        column: questionFields.column,
+        shortcode: {
+          type: 'string',
+          description: 'Of the first form, if the column has answers of several.',
+        },
+        question_ref: responseFields.question_ref,
+        records: count('Number of records with an answer.'),
+        distinct: count('Number of different answers.'),
+        values: arrayOf(
+          object(
+            {
+              value: {
+                type: 'string',
+                description: 'An answer. After 1,000 characters it ends with `…`.',
+              },
+              records: count('Number of records with this answer.'),
+              groups: inGroups,
+            },
+            undefined,
+            ['groups'],
+          ),
+          'The most frequent answers.',
+        ),
+        other: count('Number of records with any other answer.'),
+        numbers: {
+          ...object(numbersFields),
+          type: ['object', 'null'],
+          description:
+            'With `numbers`, the distribution of the answers that are numbers; null if none is.',
+        },
+        groups: inGroups,
+      },
+      undefined,
+      ['numbers', 'groups'],
+    ),
     'The question columns of the wide file, in their order.',
   ),
-};
+} satisfies Fields<string>;
 
 const DIGEST = { type: 'string', pattern: '^[0-9a-f]{32}$' } as const;
 
@@ -215,8 +284,13 @@ export const schemas = {
     'A question of a form, in all its versions. The fields are in this order.',
   ),
   Questions: object({ questions: arrayOf(reference('schemas', 'Question')) }),
-  Summary: object(summaryFields, 'The fields are in this order.'),
-  Answers: object(answersFields, 'The fields are in this order.'),
+  Summary: object(summaryFields, 'The fields are in this order.', ['stops']),
+  Answers: object(answersFields, 'The fields are in this order.', [
+    'by',
+    'groups',
+    'ungrouped',
+    'other_groups',
+  ]),
   Digests: object(digestsFields, 'The fields are in this order.'),
   Key: object({
     email: { type: 'string', description: 'The account that the key belongs to.' },

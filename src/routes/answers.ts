@@ -1,23 +1,25 @@
-import { ANSWER_COLUMNS, answersQuery } from '../db/answers.ts';
+import { answerColumns, answersQuery } from '../db/answers.ts';
 import { QUESTIONS_OPTIONS } from '../db/codebook.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { objectEncoder } from '../encode/json.ts';
 import { csvHeader } from '../encode/records.ts';
+import type { EncodeRows } from '../encode/rows.ts';
 import { wideQuestions } from '../formats/wide/table.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { badParameter, ifTooMany } from '../http/errors.ts';
-import { LEFT_OUT, SELECTION } from '../http/parameters.ts';
+import { badParameter, ifTooMany, invalidParameter } from '../http/errors.ts';
+import { COLUMN, GROUPING, LEFT_OUT, SELECTION } from '../http/parameters.ts';
 import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { tableResponse } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
-const csv = csvEncoder({ columns: ANSWER_COLUMNS.length, keyColumns: [0] });
-const json = objectEncoder({
-  keyColumns: [0],
-  members: (['records', 'left_out', 'questions'] as const).map((name) => [name, 'json']),
-});
+function encoderOf(options: Parameters<typeof answerColumns>[0]): EncodeRows {
+  const names = answerColumns(options);
+  return options.format === 'csv'
+    ? csvEncoder({ columns: names.length, keyColumns: [0] })
+    : objectEncoder({ keyColumns: [0], members: names.map((name) => [name, 'json']) });
+}
 
 /** GET /responses/answers: what participants answered, as JSON or CSV. */
 export const answers = endpoint({
@@ -26,35 +28,48 @@ export const answers = endpoint({
   tags: ['Responses'],
   summary: 'What participants answered',
   description:
-    'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others.',
-  query: [...SELECTION, 'value', ...LEFT_OUT, 'columns', 'top', 'column', 'format', 'safe'],
+    'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others. With `by`, in groups of records too; with `numbers`, the distribution of numbers. As CSV, `by` adds the column `group` before `records`.',
+  query: [
+    ...SELECTION,
+    'value',
+    ...LEFT_OUT,
+    'columns',
+    'top',
+    'column',
+    'by',
+    'numbers',
+    'format',
+    'safe',
+  ],
   responses: {
     200: tableResponse('The numbers', 'Answers', examples.answers, examples.answersCsv),
   },
 
   async handle(c, query) {
     const { db, stats } = c.var;
-    const selection = await selectResponses(c, query);
+    const { survey, missing, column = [], by } = query;
     const isCsv = query.format === 'csv';
+    if (isCsv && query.numbers)
+      throw invalidParameter('numbers can only be used with format=json.');
+
+    const selection = await selectResponses(c, query);
     const columnsOf = async (some: typeof selection) =>
       (await wideQuestions(db, some, query.columns)).map(({ column }) => column);
 
-    const { survey, missing, column = [] } = query;
-    const columns = query.column ? await columnsOf(selection) : [];
+    const isOfQuestion = by && by.key === undefined && !by.arm;
+    const asked = isOfQuestion ? [...column, by.name] : column;
+    const columns = asked.length > 0 ? await columnsOf(selection) : [];
     const lacks = (name: string) => !columns.includes(name);
-    if (column.some(lacks)) {
+    if (asked.some(lacks)) {
       const all = await columnsOf(await selectResponses(c, { survey, missing }));
       columns.push(...all);
-      if (all.length > 0 && column.some(lacks))
-        throw badParameter(
-          'column',
-          'the name of a question’s column in the wide file of this survey',
-        );
+      if (all.length > 0 && column.some(lacks)) throw badParameter('column', COLUMN);
+      if (all.length > 0 && asked.some(lacks)) throw badParameter('by', GROUPING);
     }
 
-    const reading = db.page(answersQuery(selection, query), QUESTIONS_OPTIONS, isCsv ? csv : json);
+    const reading = db.page(answersQuery(selection, query), QUESTIONS_OPTIONS, encoderOf(query));
     const page = await reading.catch(
-      ifTooMany('answers', 'column, shortcode or question_ref, or lower top'),
+      ifTooMany('answers', 'column, shortcode or question_ref, lower top, or leave out by'),
     );
     stats.rows = page.rowCount;
 
@@ -62,8 +77,9 @@ export const answers = endpoint({
     if (records === '0') await requireResponses(c, query);
     if (page.rowCount === 0) await columnsOf(selection); // fails if there are too many
 
+    const start = csvHeader(answerColumns(query));
     return isCsv
-      ? sendBody(c, bodyOf(page, { start: csvHeader(ANSWER_COLUMNS) }), attachment('answers', CSV))
+      ? sendBody(c, bodyOf(page, { start }), attachment('answers', CSV))
       : sendBody(c, bodyOf(page, { start: '' }));
   },
 });

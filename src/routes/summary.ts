@@ -14,8 +14,8 @@ export const summary = endpoint({
   tags: ['Responses'],
   summary: 'The number of responses and participants',
   description:
-    'Counts a survey’s responses and participants, or those that pass the filters, in total and per day. With `repeats`, `require_metadata` and `require_question`, counts those that a wide file with the same parameters has.',
-  query: [...SELECTION, 'timezone', ...LEFT_OUT],
+    'Counts a survey’s responses and participants, or those that pass the filters, in total and per day. With `repeats`, `require_metadata` and `require_question`, counts those that a wide file with the same parameters has. With `stops`, also where their last responses are.',
+  query: [...SELECTION, 'timezone', ...LEFT_OUT, 'stops'],
   responses: { 200: response('The numbers.', jsonContent('Summary', examples.summary)) },
 
   async handle(c, query) {
@@ -26,7 +26,11 @@ export const summary = endpoint({
 
     const selection = await selectResponses(c, query);
     const counting = summarize(db, selection, query.timezone, query);
-    const counts = await counting.catch(ifTooMany('days', 'since and until'));
+    const counts = await counting.catch(
+      query.stops
+        ? ifTooMany('days and questions', 'since, until, shortcode or question_ref')
+        : ifTooMany('days', 'since and until'),
+    );
     if (counts.responses === 0) await requireResponses(c, query);
 
     stats.rows = counts.days.length;
