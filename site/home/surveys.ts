@@ -178,10 +178,5 @@ function formsNote(versions: readonly FormVersion[]): HTMLElement {
       html.bdi({}, formName(cut(title, 60), cut(shortcode, 30))),
     ]);
 
-  return html.p(
-    'note',
-    texts.forms(titles.size, versions.length),
-    ...named,
-    andMore(titles.size - FORMS_NAMED),
-  );
+  return html.p('note', texts.forms(titles.size), ...named, andMore(titles.size - FORMS_NAMED));
 }

@@ -147,8 +147,7 @@ export const surveys = {
   },
   label: 'Search by name or form',
   count: (count: number) => counted(count, 'survey', 'surveys'),
-  forms: (forms: number, versions: number) =>
-    `${counted(forms, 'form', 'forms')} (${counted(versions, 'version', 'versions')}):`,
+  forms: (forms: number) => `${counted(forms, 'form', 'forms')}:`,
   failed: 'Could not be counted.',
   last: (at: string) => `last answer ${at}`,
 };
@@ -314,7 +313,8 @@ export const split = {
       hidden > 0 &&
         `${counted(hidden, 'group of one record is', 'groups of one record are')} not shown`,
     ];
-    return [counted(groups, 'group', 'groups'), ...rest].filter(Boolean).join('; ') + '.';
+    const within = `Shares are within each of ${counted(groups, 'group', 'groups')}`;
+    return `${[within, ...rest].filter(Boolean).join('; ')}.`;
   },
   showAll: 'Show all groups',
 };
