@@ -82,13 +82,3 @@ export function toPeriods(
   }
   throw new RangeError('A time is not within 10,000 years.');
 }
-
-/**
- * A scale from 0 to a round number that is not below `most`, in at most four equal steps. @returns
- * its numbers
- */
-export function scaleTo(most: number): readonly number[] {
-  const power = 10 ** Math.floor(Math.log10(most));
-  const step = Math.max(1, power * ([0.5, 1, 2].find((part) => part * power * 4 >= most) ?? 5));
-  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, i) => i * step);
-}

@@ -3,7 +3,7 @@ import { dayAfter, isDay, isZone, startOf } from './dates.ts';
 import type { DownloadRequest } from './downloads/manifest.ts';
 import type { RecordFormat } from './downloads/records.ts';
 import { fileName } from './file-name.ts';
-import { isSplit } from './results/split.ts';
+import { partsOfSplit } from './results/split.ts';
 import { TIME_ZONE, form, options as lists, selection as texts, views } from './texts.ts';
 
 /*
@@ -82,7 +82,7 @@ const CHECKS = new Map<string, (value: string) => boolean>([
   ['since', isDay],
   ['until', isDay],
   ['timezone', isZone],
-  ['by', isSplit],
+  ['by', (value) => partsOfSplit(value).length > 0],
   ...['survey', 'userid', ...LISTS].map((name) => [name, () => true] as const),
 ]);
 

@@ -199,45 +199,27 @@ export const glance = {
   columns: ['', 'Participants', 'Answers'],
   rows: ['Selected', 'Today', 'Last 7 whole days', 'The 7 days before'],
   times: (first: string, last: string) =>
-    `First answer ${moment(first)}, last answer ${moment(last)}.`,
+    `First answer ${moment(first)}, last answer ${moment(last)}. `,
   zone: TIMES,
-  anyDays: 'Only the first row and the times are of the selected days.',
-};
-
-export const days = {
-  table: 'Numbers per day, as a table',
-  columns: ['Day', 'Participants', 'Answers'],
+  anyDays: ' Only the first row and these times are of the selected days.',
   empty: 'This survey has no answers yet.',
 };
 
-const measures = { participants: 'Participants', responses: 'Answers' };
-
-export const chart = {
-  day: { each: 'per day', of: date },
-  week: { each: 'per week', of: (day: string) => `week of ${date(day)}` },
-  month: { each: 'per month', of: month },
-  year: { each: 'per year', of: year },
-  decade: { each: 'per 10 years', of: (day: string) => `10 years from ${year(day)}` },
-  century: { each: 'per 100 years', of: (day: string) => `100 years from ${year(day)}` },
-  measures,
-  toggle: 'What the chart shows',
-  hint: 'Drag over bars to select their days.',
+export const days = {
+  /** The name of a period, by its unit and its first day. */
+  of: {
+    day: date,
+    week: (day: string) => `week of ${date(day)}`,
+    month,
+    year,
+    decade: (day: string) => `10 years from ${year(day)}`,
+    century: (day: string) => `100 years from ${year(day)}`,
+  },
+  caption: (unit: string, zone: string, most: number) =>
+    `Participants per ${unit}, ${number(most)} at most${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   sum: 'Someone who answered on several days is counted once for each day.',
-  caption: (measure: keyof typeof measures, each: string, zone: string) =>
-    `${measures[measure]} ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
-  most: (measure: keyof typeof measures, most: number) =>
-    measure === 'participants' ? participants(most) : answers(most),
-  label: (
-    measure: keyof typeof measures,
-    each: string,
-    [first, last, busiest]: readonly string[],
-    most: number,
-  ) =>
-    `${measures[measure]} ${each}, from ${first} to ${last}. Most: ${busiest}, with ${chart.most(measure, most)}.`,
-  numbers: (when: string, people: number, given: number) =>
-    `${when}: ${participants(people)}, ${answers(given)}`,
-  range: ([first, last]: readonly [string, string], given: number) =>
-    `${ranges.formatRange(new Date(first), new Date(last))}: ${answers(given)}`,
+  copy: 'Copy table',
+  what: 'of these numbers',
 };
 
 const shares = new Intl.NumberFormat(LANGUAGE, { style: 'percent' });
@@ -249,6 +231,11 @@ const shareText = (share: number) =>
 const decimals = new Intl.NumberFormat(LANGUAGE, {
   maximumFractionDigits: 20,
   useGrouping: 'min2', // 1990, but 19,900
+});
+const means = new Intl.NumberFormat(LANGUAGE, {
+  maximumFractionDigits: 2,
+  maximumSignificantDigits: 3,
+  roundingPriority: 'morePrecision',
 });
 /** A decimal, whose digits all stay. */
 const decimal = (text: string) => decimals.format(text as `${number}`);
@@ -278,18 +265,22 @@ export const results = {
     `Not shown: ${counted(distinct, 'other text', 'other texts')}, in ${counted(records, 'record', 'records')}.`,
   show: 'Show them',
   decimal,
-  /** A range of numbers, without its end. */
-  range: (from: string, to: string) => `${decimal(from)} to under ${decimal(to)}`,
+  /** A range of numbers, without the beginning of the next one or, if it is the last one, up to `max`. */
+  range: (from: string, to: string | undefined, max: string) =>
+    to === undefined
+      ? `${decimal(from)} to ${decimal(max)}`
+      : `${decimal(from)} to under ${decimal(to)}`,
   figures: (of: Readonly<Record<'median' | 'mean' | 'q1' | 'q3' | 'min' | 'max', string>>) =>
     [
       ['Median', decimal(of.median)],
-      ['Mean', decimal(of.mean)],
+      ['Mean', means.format(of.mean as `${number}`)],
       ['Quartiles', `${decimal(of.q1)}, ${decimal(of.q3)}`],
       ['Range', `${decimal(of.min)} to ${decimal(of.max)}`],
     ] as const,
   notNumbers: (count: number, all: number) =>
     `${number(count)} of the ${number(all)} answers are not numbers.`,
   tooManyNumbers: 'There are too many different numbers to split.',
+  others: (forms: readonly string[]) => `Also asked in: ${forms.join(', ')}.`,
   copyTable: 'Copy table',
   copyLink: 'Copy link',
   what: 'of these answers',

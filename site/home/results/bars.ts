@@ -1,4 +1,4 @@
-import { html, shareBar } from '../dom.ts';
+import { html } from '../dom.ts';
 import { number, results as texts } from '../texts.ts';
 
 /** What a bar shows. */
@@ -7,12 +7,34 @@ export interface Bar {
   readonly records: number;
 }
 
-/** The cells of a bar, in the order in which {@link tableText} copies them. */
-const cells = ({ label, records }: Bar, all: number) => [
-  html.div('cell', label),
-  html.span('cell', number(records)),
-  html.span('cell note', texts.share(records / all)),
+/** An upright bar. */
+export interface Column {
+  /** What it is, and its numbers: for screen readers, the pointer and the clipboard. */
+  readonly cells: readonly (string | HTMLElement)[];
+  /** From 0 to 1. */
+  readonly height: number;
+  /** Where a click leads. */
+  readonly href?: string;
+  readonly className?: string;
+}
+
+/** The most names below upright bars: so many days fit on a phone. */
+const NAMED = 4;
+
+/** The numbers of a bar. @param all the number of records that is 100 % */
+export const cellsOf = ({ label, records }: Bar, all: number) => [
+  label,
+  number(records),
+  texts.share(records / all),
 ];
+
+/** Sets the length of a bar. @param share from 0 to 1; if it is not 0, the bar is visible */
+export function setShare<T extends HTMLElement>(bar: T, share: number, name = 'share'): T {
+  bar.style.setProperty(`--${name}`, `${share && Math.max(1, 100 * share)}%`);
+  return bar;
+}
+
+const cellNodes = (cells: Column['cells']) => cells.map((cell) => html.div('cell', cell));
 
 /**
  * Bars, each below its label and its numbers.
@@ -20,43 +42,31 @@ const cells = ({ label, records }: Bar, all: number) => [
  * @param all the number of records that is 100 %
  * @param most the share of the longest bar
  */
-export const barList = (list: readonly Bar[], all: number, most: number): HTMLElement =>
+export const barList = (bars: readonly Bar[], all: number, most: number): HTMLElement =>
   html.ul(
     'bars',
-    ...list.map((bar) =>
-      html.li('row', ...cells(bar, all), shareBar(most && bar.records / all / most)),
+    ...bars.map((bar) =>
+      html.li(
+        'row',
+        ...cellNodes(cellsOf(bar, all)),
+        setShare(html.div('share'), bar.records / all / most || 0),
+      ),
     ),
   );
 
-/** The most labels below a histogram. */
-const LABELS = 6;
-
-/**
- * Upright bars side by side. The label and the numbers of a bar are for screen readers, and for the
- * pointer.
- *
- * @param all and most as in {@link barList}
- * @param starts where each bar begins
- * @param isPoint whether each bar is one number, rather than those from one start to the next
- */
-export function histogram(
-  list: readonly (Bar & { readonly label: string })[],
-  all: number,
-  most: number,
-  starts: readonly string[],
-  isPoint: boolean,
-): HTMLElement {
-  const every = Math.ceil(starts.length / LABELS);
-  const columns = list.map((bar) => {
-    const node = html.li('row', html.div('about', ...cells(bar, all)));
-    node.style.setProperty('--share', `${most && (100 * bar.records) / all / most}%`);
-    return node;
+/** Upright bars side by side. @param names of all; a few are below the bars */
+export function histogram(columns: readonly Column[], names: readonly string[], className = '') {
+  const every = Math.ceil(names.length / NAMED);
+  const bars = columns.map(({ cells, height, href, className: own = '' }) => {
+    const about = html.div('about', ...cellNodes(cells));
+    const content = href === undefined ? about : html.a({ href, tabIndex: -1 }, about);
+    return setShare(html.li(`row ${own}`, content), height);
   });
-  const axis = starts.map((start, i) => html.span({}, i % every === 0 ? start : ''));
+  const axis = names.map((name, i) => html.span({}, i % every === 0 ? name : ''));
 
   return html.div(
-    isPoint ? 'histogram points' : 'histogram',
-    html.ul({}, ...columns),
+    `histogram ${className}`,
+    html.ul({}, ...bars),
     html.div({ className: 'axis note', 'aria-hidden': 'true' }, ...axis),
   );
 }

@@ -2,34 +2,37 @@ import { copyButton, html } from '../dom.ts';
 import { loaded } from '../loaded.ts';
 import { longText } from '../long-text.ts';
 import { results as texts } from '../texts.ts';
-import { type Part, answeredView, areNumbers } from './answered.ts';
-import type { AnswerSource, Groups } from './answers.ts';
+import type { Answers, Count } from './answers.ts';
 import type { Asked } from './asked.ts';
 import { tableText } from './bars.ts';
+import { numbersView } from './numbers.ts';
+import { type Part, areNumbers } from './parts.ts';
 import { questionName } from './split.ts';
+import { valuesView } from './values.ts';
 
-/** How the answers to questions are shown. */
+/** The most forms side by side. The API has as many groups. */
+const PARTS = 20;
+
+/** How answers are shown. */
 export interface Shown {
-  readonly source: AnswerSource;
-  /** The questions to show beside each other with one of them. */
+  readonly count: Count;
+  /** The questions to show side by side. */
   readonly beside: (asked: Asked) => readonly Asked[];
   /** The groups that answers are split into; undefined if they are not. */
-  readonly partsOf: (found: Groups) => readonly Part[] | undefined;
+  readonly partsOf: (answers: Answers) => readonly Part[] | undefined;
   readonly signal: AbortSignal;
 }
 
-export interface Card {
-  readonly node: HTMLElement;
-  readonly show: (shown: Shown) => void;
-}
-
-/** A question of a form, and what was answered to it. */
-export function questionCard(asked: Asked): Card {
+/** A question of a form, and a place for what was answered to it. */
+export function questionCard(asked: Asked) {
   const { question, form } = asked;
-  const name = questionName(question);
-  const body = html.div({}, html.div('shape picture'));
-  const head = html.header(
-    {},
+  const id = questionName(question);
+  const body = html.div({}, html.div('shape'));
+  const link = () => new URL(`#${id}`, location.href).href;
+  const table = () => `${stemOf(asked).replace(/\s+/g, ' ')}\n${tableText(body)}`;
+
+  const node = html.article(
+    { id, className: 'card', tabIndex: -1 },
     html.h3({}, longText(stemOf(asked))),
     html.p(
       'note',
@@ -37,61 +40,58 @@ export function questionCard(asked: Asked): Card {
       ' · ',
       texts.answeredBy(question.participants, form.participants),
     ),
-  );
-  const link = () => new URL(`#${name}`, location.href).href;
-  const table = () => `${question.question_text.replace(/\s+/g, ' ')}\n${tableText(body)}`;
-
-  return {
-    node: html.article(
-      { id: name, className: 'card', tabIndex: -1 },
-      head,
-      body,
-      html.div(
-        'buttons',
-        copyButton(table, texts.what, texts.copyTable),
-        copyButton(link, texts.toQuestion, texts.copyLink),
-      ),
+    body,
+    html.div(
+      'buttons',
+      copyButton(table, texts.what, texts.copyTable),
+      copyButton(link, texts.toQuestion, texts.copyLink),
     ),
-    show: (shown) => body.replaceChildren(picturesOf(asked, shown)),
-  };
+  );
+  return { node, show: (shown: Shown) => body.replaceChildren(answersView(asked, shown)) };
 }
 
 /** What was asked, without the choices, which the answers show. */
 function stemOf({ question: { question_text: text, choices, question_ref } }: Asked): string {
-  const labels = choices?.map(({ label }) => label) ?? [];
-  const lines = text
-    .split('\n')
-    .filter((line, i) => i === 0 || !labels.some((label) => line.trimEnd().endsWith(label)));
-  return lines.join('\n').trim() || question_ref;
+  const isChoice = (line: string) => choices?.some(({ label }) => line.trimEnd().endsWith(label));
+  const [first = '', ...lines] = text.split('\n');
+  return [first, ...lines.filter((line) => !isChoice(line))].join('\n').trim() || question_ref;
 }
 
-/** What was answered, in the groups of a split, or in all forms that ask the same question. */
-function picturesOf(asked: Asked, { source, beside, partsOf, signal }: Shown): HTMLElement {
-  const count = async (one: Asked) => {
-    const found = await source.get(one.question);
-    const { all, answered } = found;
-    // Numbers are divided into groups here, which takes all of them.
-    const needsAll =
-      answered && answered.other > 0 && partsOf(all) && areNumbers(answered, one.question.choices);
-    return { one, ...(needsAll ? await source.getAll(one.question) : found) };
-  };
-  const request = () => Promise.all(beside(asked).map(count));
+/** What was answered, in the groups of a split, or in all forms that ask the same. */
+function answersView(asked: Asked, { count, beside, partsOf, signal }: Shown): HTMLElement {
+  const find = async ({ question, form }: Asked) => {
+    const { column, choices, participants } = question;
+    const counted = async (isAll: boolean) => {
+      const { questions } = await count(question, isAll);
+      return questions.find((one) => one.column === column);
+    };
+    const parts = partsOf(await count(question));
+    const some = await counted(false);
+    if (!some || some.records === 0 || parts?.length === 0) return html.p('note', texts.none);
 
-  const render = (counted: Awaited<ReturnType<typeof request>>) => {
-    const views = counted.map(({ one: { question, form }, all, answered }) => {
-      const title = counted.length > 1 ? { title: form.name } : {};
-      const parts = partsOf(all) ?? [title];
-      if (!answered || parts.length === 0) return html.p('note', texts.none);
-      return answeredView({
-        answered,
-        choices: question.choices,
-        parts,
-        arePeople: answered.records === question.participants,
-        getAll: async () => (await source.getAll(question)).answered,
-        signal,
-      });
+    const isNumeric = areNumbers(some, choices);
+    // to divide numbers into groups takes all of them
+    const answered = (isNumeric && parts && some.other > 0 && (await counted(true))) || some;
+    return (isNumeric ? numbersView : valuesView)({
+      answered,
+      choices,
+      parts: parts ?? [isAlone ? {} : { title: form.name }],
+      arePeople: answered.records === participants,
+      getAll: () => counted(true),
+      signal,
     });
-    return [html.div(views.length > 1 ? 'parts' : '', ...views)];
   };
-  return loaded(request, render, signal, { shape: 'picture' }).node;
+
+  const asking = beside(asked);
+  const isAlone = asking.length === 1;
+  const others = asking.slice(PARTS).map(({ form }) => form.name);
+  return loaded(
+    () => Promise.all(asking.slice(0, PARTS).map(find)),
+    (views) => [
+      html.div(isAlone ? '' : 'parts', ...views),
+      others.length > 0 ? html.p('note', texts.others(others)) : undefined,
+    ],
+    signal,
+    { shape: 'picture' },
+  ).node;
 }

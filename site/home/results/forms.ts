@@ -1,23 +1,24 @@
+import type { Params } from '../api.ts';
 import { field } from '../controls.ts';
-import type { Choice } from '../choices.ts';
-import { html, whenReached } from '../dom.ts';
+import { button, headings, html, whenReached } from '../dom.ts';
 import { SEARCHABLE, matcher } from '../lists.ts';
+import { loaded } from '../loaded.ts';
 import { cut } from '../long-text.ts';
+import { zoneOf } from '../selection.ts';
 import type { ViewContext } from '../view.ts';
-import { lists, participants, results as texts } from '../texts.ts';
-import { answerSource } from './answers.ts';
+import { lists, number, participants, results as texts, split as splitTexts } from '../texts.ts';
+import { type Answers, createCounter } from './answers.ts';
 import { type Asked, unfilteredBy } from './asked.ts';
-import { type Card, questionCard } from './card.ts';
-import { funnelRow, funnelTable } from './funnel.ts';
-import { groupsNote, partsOf } from './groups.ts';
-import { BY_FORM, kindOf, parameterOf } from './split.ts';
+import { setShare } from './bars.ts';
+import { questionCard } from './card.ts';
+import { parameterOf, partsOfSplit, questionName } from './split.ts';
 import { splitControl } from './split-control.ts';
 
 /** A question, its row in the funnel, and its card. */
 interface Item {
   readonly asked: Asked;
-  readonly row: HTMLElement;
-  readonly card: Card;
+  readonly row: ReturnType<typeof funnelRow>;
+  readonly card: ReturnType<typeof questionCard>;
 }
 
 interface FormsOptions {
@@ -25,14 +26,15 @@ interface FormsOptions {
   /** The questions with answers. */
   readonly all: readonly Asked[];
   /** Those that are shown, at least one. */
-  readonly asked: readonly Asked[];
+  readonly asked: readonly [Asked, ...Asked[]];
   /** Metadata keys to split by. */
-  readonly keys: readonly Choice[];
+  readonly keys: readonly string[];
 }
 
 /** Each form, with its funnel and its questions; above them, a split and a search. */
 export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElement[] {
   const { session, selection, change, signal } = context;
+  const params = unfilteredBy(selection);
   const items = asked.map((one) => ({
     asked: one,
     row: funnelRow(one),
@@ -41,43 +43,46 @@ export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElem
   const byForm = Map.groupBy(items, (item) => item.asked.form);
   const sections = Array.from(byForm.values(), formSection);
   const forms = html.div({}, ...sections);
-  const groups = html.div({});
+  const note = html.div({});
   let round = new AbortController();
 
-  /** Shows all answers. @param showsAll also the groups of one record */
-  function show(split: string, showsAll = false): void {
+  /** Shows all answers again. @param isAll also the groups of one record */
+  function show(split: string, isAll = false): void {
     round.abort();
     round = new AbortController();
     const current = AbortSignal.any([signal, round.signal]);
+    const [kind] = partsOfSplit(split);
     const by = parameterOf(
       split,
       all.map(({ question }) => question),
     );
-    const source = answerSource({
-      session,
-      params: unfilteredBy(selection),
-      questions: asked.map(({ question }) => question),
-      isEvery: asked.length === all.length,
-      by,
-      signal: current,
-    });
+    const options = { session, params, by, signal: current };
+    const count = createCounter(
+      options,
+      asked.map(({ question }) => question),
+    );
 
-    const [first] = asked as readonly [Asked];
-    const note = () =>
-      groupsNote(
-        () => source.get(first.question),
-        showsAll,
-        () => show(split, true),
-        current,
-      );
-    const isUnknown = by === undefined && kindOf(split)[0] === 'question';
-    groups.replaceChildren(by === undefined ? '' : note(), isUnknown ? texts.noQuestion : '');
+    const groupsNote = ({ groups = [], other_groups = 0, ungrouped = 0 }: Answers) => {
+      const hidden = isAll ? 0 : groups.filter(({ records }) => records === 1).length;
+      const showAll = () => show(split, true);
+      return [
+        html.p('note', splitTexts.groups(groups.length, other_groups, ungrouped, hidden)),
+        hidden > 0 ? button(splitTexts.showAll, showAll, { className: 'quiet' }) : undefined,
+      ];
+    };
+    note.replaceChildren(
+      by ? loaded(() => count(asked[0].question), groupsNote, current).node : '',
+      kind === 'question' && !by ? texts.noQuestion : '',
+    );
     forms.classList.toggle('split', split !== '');
 
     const shown = {
-      source,
-      beside: (one: Asked) => (split === BY_FORM ? sameQuestion(one, asked) : [one]),
-      partsOf: (found: Parameters<typeof partsOf>[0]) => partsOf(found, showsAll),
+      count,
+      beside: (one: Asked) => (kind === 'form' ? sameQuestion(one, asked) : [one]),
+      partsOf: ({ groups }: Answers) =>
+        groups?.flatMap(({ value, records }, group) =>
+          records > 1 || isAll ? [{ title: cut(value, 60, 1) || texts.empty, group }] : [],
+        ),
       signal: current,
     };
     for (const { card } of items) whenReached(card.node, () => card.show(shown), current);
@@ -88,10 +93,34 @@ export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElem
     show(split);
   };
   const split = selection.get('by') ?? '';
-  const control = splitControl({ split, asked: all, keys, limits: session.limits, choose });
-  const search = items.length > SEARCHABLE ? searchField(items, sections) : [];
+  const { limits } = session;
   show(split);
-  return [html.div('fields', ...control, ...search), groups, forms];
+
+  const stops: Params = [...params, ['stops', 'true']];
+  const last = loaded(
+    () => session.summaries.get(stops, signal, zoneOf(selection)),
+    (counted) => {
+      const counts = new Map(counted.stops?.map((stop) => [questionName(stop), stop.participants]));
+      for (const {
+        row,
+        asked: { question },
+      } of items)
+        row.showLast(counts.get(questionName(question)) ?? 0);
+      return [];
+    },
+    signal,
+    { loading: () => '' },
+  );
+  return [
+    html.div(
+      'fields',
+      ...splitControl({ split, asked: all, keys, limits, choose }),
+      ...(items.length > SEARCHABLE ? searchField(items, sections) : []),
+    ),
+    note,
+    last.node,
+    forms,
+  ];
 }
 
 const sameQuestion = ({ question }: Asked, asked: readonly Asked[]) =>
@@ -106,28 +135,52 @@ function formSection(items: readonly Item[]): HTMLElement {
       'overview',
       html.h2({}, html.bdi({}, cut(name, 120, 1))),
       html.p('note', participants(count)),
-      funnelTable(items.map(({ row }) => row)),
+      html.table(
+        'funnel',
+        html.thead({}, headings(texts.funnel)),
+        html.tbody({}, ...items.map(({ row }) => row.node)),
+      ),
     ),
     html.div('cards', ...items.map(({ card }) => card.node)),
   );
+}
+
+/** How many answered a question, with a link to it, and how many have their last answer there. */
+function funnelRow({ question, form }: Asked) {
+  const { participants: count, question_text: text, question_ref: ref } = question;
+  const share = count / form.participants;
+  const bar = setShare(html.div('share'), share);
+  const last = html.td({}, '…');
+
+  const name = html.bdi({}, cut(text, 120, 1) || ref);
+  const node = html.tr(
+    {},
+    html.th({ scope: 'row' }, html.a({ href: `#${questionName(question)}` }, name), bar),
+    html.td({}, number(count), html.span('note', texts.share(share))),
+    last,
+  );
+  return {
+    node,
+    showLast(stops: number): void {
+      last.textContent = number(stops);
+      setShare(bar, (count - stops) / form.participants, 'kept');
+    },
+  };
 }
 
 /** A field that hides the questions, and the forms, that do not match. */
 function searchField(items: readonly Item[], sections: readonly HTMLElement[]): HTMLElement[] {
   const input = html.input({ type: 'search', autocomplete: 'off', spellcheck: false });
   const found = html.p({ className: 'note', role: 'status' });
-  const matches = matcher(
-    items,
-    ({ asked: { form, question } }) =>
-      `${form.name} ${question.question_ref} ${question.question_text}`,
+  const matches = matcher(items, ({ asked: { form, question } }) =>
+    [form.name, question.question_ref, question.question_text].join(' '),
   );
 
   input.addEventListener('input', () => {
     const matching = new Set(matches(input.value));
-    for (const item of items) item.row.hidden = item.card.node.hidden = !matching.has(item);
+    for (const item of items) item.row.node.hidden = item.card.node.hidden = !matching.has(item);
     for (const node of sections) node.hidden = !node.querySelector('.card:not([hidden])');
-    const count = texts.count(items.length);
-    found.textContent = input.value.trim() ? lists.found(matching.size, count) : count;
+    found.textContent = lists.found(matching.size, texts.count(items.length));
   });
   return [field(texts.label, input), found];
 }
