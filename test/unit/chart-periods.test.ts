@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toPeriods } from '../../site/home/periods.ts';
-import { chart } from '../../site/home/texts.ts';
+import { days } from '../../site/home/texts.ts';
 
 test.each([
   ['2026-01-31', '2026-05-10', 'day', '31 Jan 2026', '10 May 2026', 100],
@@ -17,7 +17,7 @@ test.each([
     );
     expect([unit, periods.length]).toEqual([expected, bars]);
     expect(
-      [periods[0], periods.at(-1)].map((period) => chart[unit].of(period?.start ?? '')),
+      [periods[0], periods.at(-1)].map((period) => days.of[unit](period?.start ?? '')),
     ).toEqual([from, to]);
     expect(periods.map(({ responses }) => responses)).toEqual([
       2,

@@ -5,7 +5,7 @@ import { longText } from '../long-text.ts';
 import { results as texts } from '../texts.ts';
 import type { Answered, Value } from './answers.ts';
 import { barList } from './bars.ts';
-import { type Drawing, countIn, sideBySide } from './parts.ts';
+import { type Drawing, areNumbers, countIn, sideBySide } from './parts.ts';
 
 /** How many texts are shown at first. */
 const TEXTS = 10;
@@ -53,7 +53,7 @@ export function valueBars(
   hidden: Hidden,
   isRequested = false,
 ): HTMLElement {
-  const { answered, getAll, signal } = drawing;
+  const { answered, choices, getAll, signal } = drawing;
   const bars = sideBySide(
     drawing,
     (part) => values.map((value) => countIn(part, value)),
@@ -67,7 +67,8 @@ export function valueBars(
   );
 
   const note = hidden.rest(answered, values);
-  const box = html.div({}, values.length > 0 ? bars : undefined, html.p('note', note));
+  const isBeside = values.length === 0 && areNumbers(answered, choices);
+  const box = html.div({}, isBeside ? undefined : bars, html.p('note', note));
   if (note === '' || isRequested) return box;
 
   const render = (counted = answered) => {
