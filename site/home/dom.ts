@@ -42,13 +42,6 @@ export function button(
   return node;
 }
 
-/** A bar beside the number that it shows. @param share from 0 to 1 */
-export function shareBar(share: number): HTMLElement {
-  const node = html.div({ className: 'share', 'aria-hidden': 'true' });
-  node.style.setProperty('--share', `${100 * share}%`);
-  return node;
-}
-
 /** Calls a function once, when an element comes near the window. */
 export function whenReached(node: Element, act: () => void, signal: AbortSignal): void {
   const observer = new IntersectionObserver(

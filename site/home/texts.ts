@@ -243,12 +243,12 @@ const decimal = (text: string) => decimals.format(text as `${number}`);
 export const results = {
   how: 'How this is counted',
   rules: [
-    'If someone answered a question several times, the last answer counts. A question that the form skipped for someone counts as not answered.',
-    '“Last answer here”: so many of the form’s participants have given no answer since, in any of the selected forms. Some of them may still be answering.',
-    'A filter by question changes which questions are listed here, not their numbers.',
-    'A record is a row of the file with one row per participant. Someone who came to the survey from two forms has two records.',
-    'A letter is shown as the choice that the question’s text lists for it. Numbers are shown as they were given, also those of numbered choices.',
-    'Texts and groups that only one record has can identify people, so they are shown only when you ask for them.',
+    'If someone answered a question several times, the last answer counts. A question that a form skipped counts as not answered.',
+    '“Last answer here”: so many have given no later answer in the selected forms. Some may still be answering.',
+    'A filter by question changes which questions are listed, not their numbers.',
+    'A record is a row of the file with one row per participant. Someone who came from two forms has two.',
+    'A letter is shown as the choice that the question’s text lists for it, a number as it was given.',
+    'Texts and groups of one record can identify people, so they are shown only when you ask for them.',
   ],
   label: 'Search questions',
   count: (count: number) => counted(count, 'question', 'questions'),
@@ -277,8 +277,7 @@ export const results = {
       ['Quartiles', `${decimal(of.q1)}, ${decimal(of.q3)}`],
       ['Range', `${decimal(of.min)} to ${decimal(of.max)}`],
     ] as const,
-  notNumbers: (count: number, all: number) =>
-    `${number(count)} of the ${number(all)} answers are not numbers.`,
+  notNumbers: (count: number, all: number) => `Not numbers: ${number(count)} of ${answers(all)}.`,
   tooManyNumbers: 'There are too many different numbers to split.',
   others: (forms: readonly string[]) => `Also asked in: ${forms.join(', ')}.`,
   copyTable: 'Copy table',

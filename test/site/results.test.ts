@@ -300,7 +300,7 @@ describe('a question', () => {
     );
     const figures = (question: Locator) => question.locator('dd').allTextContents();
     expect(await figures(warm)).toEqual(['37.45', '37.45', '36.725, 38.175', '36 to 38.9']);
-    await warm.getByText('1 of the 31 answers are not numbers.').waitFor();
+    await warm.getByText('Not numbers: 1 of 31 answers.').waitFor();
     await warm.getByRole('button', { name: 'Show them' }).click();
     await expect.poll(async () => (await bars(warm)).at(-1)).toEqual(['hot', '1', '3%']);
 

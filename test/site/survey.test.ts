@@ -124,6 +124,7 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
 
   await openView(page, 'Results');
   const chosen = page.locator('.card', { hasText: 'Which?' });
+  await chosen.scrollIntoViewIfNeeded();
   await expect
     .poll(() => chosen.locator('.bars .text').allInnerTexts())
     .toEqual(labels.map((label, i) => (i < 2 ? label : `${label.slice(0, 300)}…`)));
@@ -154,14 +155,14 @@ test('shows what to do after a part of a survey fails to load, and tries again o
   await enterKey(page, survey.account.key);
   await retry(region('Selection'), '1 participant, 1 answer');
   // The numbers, the days and the questions are of the same request.
-  for (const result of ['Selected', 'Participants per day, 1 at most', 'Question?'])
+  for (const result of ['Selected', 'Participants per day, 1 at most', 'of 1 participant'])
     await retry(region('Results'), result);
   await abortFirst(page, '/responses/answers');
   await page.clock.install();
   await page.clock.runFor(61_000);
   await openView(page, 'Download');
   await openView(page, 'Results');
-  await retry(page.locator('.card'), 'Answer');
+  await retry(page.locator('.card'), 'Not shown: 1 other text, in 1 record.');
   await abortFirst(page, '/responses?');
   await openView(page, 'Answers');
   await retry(region('Answers'), 'Answer');

@@ -111,11 +111,13 @@ export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElem
     signal,
     { loading: () => '' },
   );
+  const rules = texts.rules.map((rule) => html.li({}, rule));
   return [
     html.div(
       'fields',
       ...splitControl({ split, asked: all, keys, limits, choose }),
       ...(items.length > SEARCHABLE ? searchField(items, sections) : []),
+      html.details({}, html.summary({}, texts.how), html.ul('note', ...rules)),
     ),
     note,
     last.node,

@@ -25,11 +25,7 @@ function questionsView(context: ViewContext): HTMLElement {
     const [first, ...others] = all.filter(({ question }) => isWanted(question.question_ref));
     if (!first) return [];
 
-    const rules = texts.rules.map((rule) => html.li({}, rule));
-    return [
-      ...formsView({ context, all, asked: [first, ...others], keys }),
-      html.details({}, html.summary({}, texts.how), html.ul('note', ...rules)),
-    ];
+    return formsView({ context, all, asked: [first, ...others], keys });
   };
   const { node } = loaded(() => loadAsked(context), render, signal, {
     shape: 'forms',
