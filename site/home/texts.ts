@@ -9,6 +9,9 @@ import type { Limits } from './limits.ts';
 /** The language of the texts. Numbers and dates are written as in that language. */
 export const LANGUAGE = 'en-GB';
 
+/** Orders names, and the numbers in them. */
+export const collator = new Intl.Collator(LANGUAGE, { numeric: true });
+
 const numbers = new Intl.NumberFormat(LANGUAGE);
 /** A whole number, with separators: 4,368. */
 export const number = (value: number) => numbers.format(value);

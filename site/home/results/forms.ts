@@ -6,7 +6,14 @@ import { loaded } from '../loaded.ts';
 import { cut } from '../long-text.ts';
 import { zoneOf } from '../selection.ts';
 import type { ViewContext } from '../view.ts';
-import { lists, number, participants, results as texts, split as splitTexts } from '../texts.ts';
+import {
+  collator,
+  lists,
+  number,
+  participants,
+  results as texts,
+  split as splitTexts,
+} from '../texts.ts';
 import { type Answers, createCounter } from './answers.ts';
 import { type Asked, unfilteredBy } from './asked.ts';
 import { setShare } from './bars.ts';
@@ -80,9 +87,14 @@ export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElem
       count,
       beside: (one: Asked) => (kind === 'form' ? sameQuestion(one, asked) : [one]),
       partsOf: ({ groups }: Answers) =>
-        groups?.flatMap(({ value, records }, group) =>
-          records > 1 || isAll ? [{ title: cut(value, 60, 1) || texts.empty, group }] : [],
-        ),
+        groups
+          ?.map(({ value, records }, group) => ({
+            title: cut(value, 60, 1) || texts.empty,
+            group,
+            records,
+          }))
+          .filter(({ records }) => records > 1 || isAll)
+          .toSorted((a, b) => (kind === 'question' ? 0 : collator.compare(a.title, b.title))),
       signal: current,
     };
     for (const { card } of items) whenReached(card.node, () => card.show(shown), current);
