@@ -199,7 +199,7 @@ export const link = {
 
 /** What is counted at the top of the results. */
 export const glance = {
-  columns: ['', 'Participants', 'Answers'],
+  columns: ['Counted', 'Participants', 'Answers'],
   rows: ['Selected', 'Today', 'Last 7 whole days', 'The 7 days before'],
   times: (first: string, last: string) =>
     `First answer ${moment(first)}, last answer ${moment(last)}. `,

@@ -95,6 +95,8 @@ test('a survey with its downloads is accessible and fits the window; no button i
     await settled(page);
     await openDetails(page);
     await settled(page);
+    if (view === 'Results') await page.getByLabel('Split by').selectOption('cluster');
+    await settled(page);
     await expectAccessible(page);
   }
 });
