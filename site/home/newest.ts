@@ -102,11 +102,12 @@ function answerRow({
   const textOf = (text: string) => (text === '' ? html.p('note', texts.empty) : longText(text));
   const label = choiceLabel(response, question_text);
   const shown = label ?? translated_response ?? response;
-  const from = label === undefined ? texts.translated : texts.letter;
-  const original = shown === response ? undefined : html.div('note', from, ' ', textOf(response));
+  const original =
+    label === undefined ? [texts.translated, ' ', textOf(response)] : [texts.choice(response)];
+  const note = shown === response ? undefined : html.div('note', ...original);
   return html.li(
     {},
-    html.div({}, html.div('note', longText(question_text)), html.div({}, textOf(shown), original)),
+    html.div({}, html.div('note', longText(question_text)), html.div({}, textOf(shown), note)),
     html.time({ className: 'note', dateTime: timestamp }, moment(timestamp)),
   );
 }

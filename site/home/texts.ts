@@ -318,7 +318,7 @@ export const newest = {
   participant: 'Participant',
   form: 'Form:',
   translated: 'Translated from:',
-  letter: 'Choice',
+  choice: (letter: string) => `Choice ${letter}`,
   empty: '(empty)',
 };
 

@@ -467,3 +467,22 @@ test('counts with two requests at a time, the numbers first, and draws a questio
   await expect.poll(() => last.locator('.shape').count()).toBe(0);
   expect(paths).toHaveLength(9);
 });
+
+test('a survey with too many long answers for one response is counted in parts', async () => {
+  const survey = await create();
+  const questions = Array.from({ length: 60 }, (_, i) => i);
+  const responses = questions.flatMap((i) =>
+    give(
+      `q${i}`,
+      Array.from({ length: 30 }, (_, user) => `${user % 29} ${'नींद'.repeat(250)}`),
+      { question_text: `Question ${i}?`, question_idx: i },
+    ),
+  );
+  await addResponses(survey, responses);
+  const page = await openSurvey(survey, {}, { provoked: /status of 400/ });
+  for (const i of [0, 59]) {
+    const question = card(page, `Question ${i}?`);
+    await question.scrollIntoViewIfNeeded();
+    await expect.poll(async () => (await bars(question)).map((row) => row.at(-1))).toEqual(['7%']);
+  }
+});

@@ -75,6 +75,25 @@ test('shows the newest answers by participant, older ones on request, and new on
   expect(await newest.getByText(/^Answer /).count()).toBe(24); // one page again
 });
 
+test('shows letters as the choices of their own question’s text, and leads to the answers of a participant', async () => {
+  const survey = await create();
+  const text = (label: string) => `Well?\nA. ${label}\nB. No`;
+  await addResponses(survey, [
+    { userid: 'a', response: 'a', question_text: text('Yes, before') },
+    { userid: 'b', response: 'A', question_text: text('Yes, now'), form: 1 },
+    { userid: 'b', response: 'C', question_text: text('Yes, now'), question_ref: 'other' },
+  ]);
+  const page = await openSurvey(survey, { view: 'answers' });
+  const shown = async () => {
+    const rows = await page.locator('.answers > li > div').allInnerTexts();
+    return rows.map((row) => row.split(/\n+/).slice(3).join(' | ')).toSorted();
+  };
+  await expect.poll(shown).toEqual(['C', 'Yes, before | Choice a', 'Yes, now | Choice A']);
+  await page.getByRole('link', { name: 'b', exact: true }).click();
+  await selected(page, '1 participant, 2 answers');
+  await expect.poll(shown).toEqual(['C', 'Yes, now | Choice A']);
+});
+
 test('shows hostile texts as text, cut, and more of them on request', async () => {
   const name = '‮<script>throw 1</script> استبيان';
   const survey = await createSurvey(await createAccount(), name);
