@@ -28,15 +28,13 @@ export interface Day {
   readonly participants: number;
 }
 
-export interface Stop {
-  readonly shortcode: string;
-  readonly question_ref: string;
-  readonly participants: number;
-}
-
 export interface FormSummary {
   readonly shortcode: string;
   readonly participants: number;
+}
+
+interface Stop extends FormSummary {
+  readonly question_ref: string;
 }
 
 export interface LeftOut {

@@ -44,8 +44,6 @@ const months = new Intl.DateTimeFormat(LANGUAGE, {
   year: 'numeric',
   timeZone: 'UTC',
 });
-/** A year: 2026. @param day YYYY-MM-DD, in the year */
-const year = (day: string) => String(Number(day.slice(0, 4)));
 
 /** A number and what it counts: `1 answer`, `4,368 answers`. */
 const counted = (count: number, one: string, many: string) =>
@@ -214,14 +212,11 @@ export const days = {
     day: date,
     week: (day: string) => `week of ${date(day)}`,
     month,
-    year,
-    decade: (day: string) => `10 years from ${year(day)}`,
-    century: (day: string) => `100 years from ${year(day)}`,
+    year: (day: string) => String(Number(day.slice(0, 4))),
   },
   caption: (unit: string, zone: string, most: number) =>
     `Participants per ${unit}, ${number(most)} at most${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   sum: 'Someone who answered on several days is counted once for each day.',
-  copy: 'Copy table',
   what: 'of these numbers',
 };
 

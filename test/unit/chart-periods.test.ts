@@ -7,8 +7,7 @@ test.each([
   ['2026-01-31', '2026-05-11', 'week', 'week of 26 Jan 2026', 'week of 11 May 2026', 16],
   ['2026-01-31', '2034-03-01', 'month', 'January 2026', 'March 2034', 99],
   ['1980-12-31', '2026-01-01', 'year', '1980', '2026', 47],
-  ['1726-12-31', '2026-01-01', 'decade', '10 years from 1720', '10 years from 2020', 31],
-  ['0001-01-02', '9999-01-01', 'century', '100 years from 0', '100 years from 9900', 100],
+  ['0001-01-02', '2026-01-01', 'year', '1', '2026', 2026],
 ] as const)(
   'the chart from %s to %s has a bar for each %s',
   (first, last, expected, from, to, bars) => {

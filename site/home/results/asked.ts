@@ -5,9 +5,8 @@ import { changed, filtersOf, zoneOf } from '../selection.ts';
 import { formName } from '../texts.ts';
 import type { ViewContext } from '../view.ts';
 
-/** A question, and its form. */
-export interface Asked {
-  readonly question: Question;
+/** A question that has answers. */
+export interface Asked extends Question {
   readonly form: { readonly name: string; readonly participants: number };
 }
 
@@ -39,7 +38,7 @@ export async function loadAsked({ session, selection, signal }: ViewContext) {
   );
   const asked = questions.flatMap((question) => {
     const form = byCode.get(question.shortcode);
-    return form ? [{ question, form }] : []; // it has got its first answer meanwhile
+    return form ? [{ ...question, form }] : []; // it has got its first answer meanwhile
   });
   return { asked, keys: keys.map(({ value }) => value) };
 }

@@ -25,8 +25,8 @@ export interface Shown {
 
 /** A question of a form, and a place for what was answered to it. */
 export function questionCard(asked: Asked) {
-  const { question, form } = asked;
-  const id = questionName(question);
+  const { question_ref: ref, participants, form } = asked;
+  const id = questionName(asked);
   const body = html.div({}, html.div('shape'));
   const link = () => new URL(`#${id}`, location.href).href;
   const table = () => `${stemOf(asked).replace(/\s+/g, ' ')}\n${tableText(body)}`;
@@ -34,12 +34,7 @@ export function questionCard(asked: Asked) {
   const node = html.article(
     { id, className: 'card', tabIndex: -1 },
     html.h3({}, longText(stemOf(asked))),
-    html.p(
-      'note',
-      html.bdi({}, question.question_ref),
-      ' · ',
-      texts.answeredBy(question.participants, form.participants),
-    ),
+    html.p('note', html.bdi({}, ref), ' · ', texts.answeredBy(participants, form.participants)),
     body,
     html.div(
       'buttons',
@@ -51,7 +46,7 @@ export function questionCard(asked: Asked) {
 }
 
 /** What was asked, without the choices, which the answers show. */
-function stemOf({ question: { question_text: text, choices, question_ref } }: Asked): string {
+function stemOf({ question_text: text, choices, question_ref }: Asked): string {
   const isChoice = (line: string) => choices?.some(({ label }) => line.trimEnd().endsWith(label));
   const [first = '', ...lines] = text.split('\n');
   return [first, ...lines.filter((line) => !isChoice(line))].join('\n').trim() || question_ref;
@@ -59,13 +54,13 @@ function stemOf({ question: { question_text: text, choices, question_ref } }: As
 
 /** What was answered, in the groups of a split, or in all forms that ask the same. */
 function answersView(asked: Asked, { count, beside, partsOf, signal }: Shown): HTMLElement {
-  const find = async ({ question, form }: Asked) => {
-    const { column, choices, participants } = question;
+  const find = async (one: Asked) => {
+    const { column, choices, participants, form } = one;
     const counted = async (isAll: boolean) => {
-      const { questions } = await count(question, isAll);
-      return questions.find((one) => one.column === column);
+      const { questions } = await count(one, isAll);
+      return questions.find((answered) => answered.column === column);
     };
-    const parts = partsOf(await count(question));
+    const parts = partsOf(await count(one));
     const some = await counted(false);
     if (!some || some.records === 0 || parts?.length === 0) return html.p('note', texts.none);
 

@@ -21,32 +21,27 @@ import { questionCard } from './card.ts';
 import { parameterOf, partsOfSplit, questionName } from './split.ts';
 import { splitControl } from './split-control.ts';
 
-/** A question, its row in the funnel, and its card. */
-interface Item {
-  readonly asked: Asked;
-  readonly row: ReturnType<typeof funnelRow>;
-  readonly card: ReturnType<typeof questionCard>;
-}
+type Item = ReturnType<typeof createItem>;
 
-interface FormsOptions {
-  readonly context: ViewContext;
-  /** The questions with answers. */
-  readonly all: readonly Asked[];
-  /** Those that are shown, at least one. */
-  readonly asked: readonly [Asked, ...Asked[]];
-  /** Metadata keys to split by. */
-  readonly keys: readonly string[];
-}
+/** A question, with its row in the funnel, and its card. */
+const createItem = (asked: Asked) => ({ asked, row: funnelRow(asked), card: questionCard(asked) });
 
-/** Each form, with its funnel and its questions; above them, a split and a search. */
-export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElement[] {
+/**
+ * Each form, with its funnel and its questions; above them, a split and a search.
+ *
+ * @param all the questions with answers
+ * @param asked those that are shown
+ * @param keys metadata keys to split by
+ */
+export function formsView(
+  context: ViewContext,
+  all: readonly Asked[],
+  asked: readonly [Asked, ...Asked[]],
+  keys: readonly string[],
+): HTMLElement[] {
   const { session, selection, change, signal } = context;
   const params = unfilteredBy(selection);
-  const items = asked.map((one) => ({
-    asked: one,
-    row: funnelRow(one),
-    card: questionCard(one),
-  }));
+  const items = asked.map(createItem);
   const byForm = Map.groupBy(items, (item) => item.asked.form);
   const sections = Array.from(byForm.values(), formSection);
   const forms = html.div({}, ...sections);
@@ -59,15 +54,8 @@ export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElem
     round = new AbortController();
     const current = AbortSignal.any([signal, round.signal]);
     const [kind] = partsOfSplit(split);
-    const by = parameterOf(
-      split,
-      all.map(({ question }) => question),
-    );
-    const options = { session, params, by, signal: current };
-    const count = createCounter(
-      options,
-      asked.map(({ question }) => question),
-    );
+    const by = parameterOf(split, all);
+    const count = createCounter({ session, params, by, signal: current }, asked);
 
     const groupsNote = ({ groups = [], other_groups = 0, ungrouped = 0 }: Answers) => {
       const hidden = isAll ? 0 : groups.filter(({ records }) => records === 1).length;
@@ -78,14 +66,15 @@ export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElem
       ];
     };
     note.replaceChildren(
-      by ? loaded(() => count(asked[0].question), groupsNote, current).node : '',
+      by ? loaded(() => count(asked[0]), groupsNote, current).node : '',
       kind === 'question' && !by ? texts.noQuestion : '',
     );
     forms.classList.toggle('split', split !== '');
 
     const shown = {
       count,
-      beside: (one: Asked) => (kind === 'form' ? sameQuestion(one, asked) : [one]),
+      beside: (one: Asked) =>
+        kind === 'form' ? asked.filter((other) => other.question_ref === one.question_ref) : [one],
       partsOf: ({ groups }: Answers) =>
         groups
           ?.map(({ value, records }, group) => ({
@@ -113,11 +102,7 @@ export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElem
     () => session.summaries.get(stops, signal, zoneOf(selection)),
     (counted) => {
       const counts = new Map(counted.stops?.map((stop) => [questionName(stop), stop.participants]));
-      for (const {
-        row,
-        asked: { question },
-      } of items)
-        row.showLast(counts.get(questionName(question)) ?? 0);
+      for (const item of items) item.row.showLast(counts.get(questionName(item.asked)) ?? 0);
       return [];
     },
     signal,
@@ -136,9 +121,6 @@ export function formsView({ context, all, asked, keys }: FormsOptions): HTMLElem
     forms,
   ];
 }
-
-const sameQuestion = ({ question }: Asked, asked: readonly Asked[]) =>
-  asked.filter((other) => other.question.question_ref === question.question_ref);
 
 function formSection(items: readonly Item[]): HTMLElement {
   const [{ asked }] = items as readonly [Item];
@@ -160,8 +142,8 @@ function formSection(items: readonly Item[]): HTMLElement {
 }
 
 /** How many answered a question, with a link to it, and how many have their last answer there. */
-function funnelRow({ question, form }: Asked) {
-  const { participants: count, question_text: text, question_ref: ref } = question;
+function funnelRow(asked: Asked) {
+  const { participants: count, question_text: text, question_ref: ref, form } = asked;
   const share = count / form.participants;
   const bar = setShare(html.div('share'), share);
   const last = html.td({}, '…');
@@ -169,7 +151,7 @@ function funnelRow({ question, form }: Asked) {
   const name = html.bdi({}, cut(text, 120, 1) || ref);
   const node = html.tr(
     {},
-    html.th({ scope: 'row' }, html.a({ href: `#${questionName(question)}` }, name), bar),
+    html.th({ scope: 'row' }, html.a({ href: `#${questionName(asked)}` }, name), bar),
     html.td({}, number(count), html.span('note', texts.share(share))),
     last,
   );
@@ -186,8 +168,8 @@ function funnelRow({ question, form }: Asked) {
 function searchField(items: readonly Item[], sections: readonly HTMLElement[]): HTMLElement[] {
   const input = html.input({ type: 'search', autocomplete: 'off', spellcheck: false });
   const found = html.p({ className: 'note', role: 'status' });
-  const matches = matcher(items, ({ asked: { form, question } }) =>
-    [form.name, question.question_ref, question.question_text].join(' '),
+  const matches = matcher(items, ({ asked: { form, question_ref, question_text } }) =>
+    [form.name, question_ref, question_text].join(' '),
   );
 
   input.addEventListener('input', () => {

@@ -11,6 +11,7 @@ import {
   glance as texts,
   number,
   participants,
+  results,
 } from '../texts.ts';
 import { histogram, tableText } from './bars.ts';
 
@@ -91,7 +92,7 @@ export function daysView({ session, selection, signal }: ViewContext): HTMLEleme
           html.figcaption({}, dayTexts.caption(unit, summaries.zoneFor(zone), most)),
           chart,
           unit === 'day' ? undefined : html.p('note', dayTexts.sum),
-          copyButton(() => tableText(chart), dayTexts.what, dayTexts.copy),
+          copyButton(() => tableText(chart), dayTexts.what, results.copyTable),
         ),
       ];
     },

@@ -26,13 +26,13 @@ export function splitControl({ split, asked, keys, limits, choose }: SplitContro
 
   const byKey = new Set(keys);
   if (kind === 'metadata') byKey.add(name); // a rare one of a link
-  const refs = new Set(asked.map(({ question }) => question.question_ref));
+  const refs = new Set(asked.map(({ question_ref: ref }) => ref));
   const byForm = Map.groupBy(asked, ({ form }) => form.name);
   const questions = ([label, ofForm]: readonly [string, readonly Asked[]]) =>
     html.optgroup(
       { label: cut(label, 60, 1) },
-      ...ofForm.map(({ question }) =>
-        option(questionName(question), cut(question.question_text, 60, 1) || question.question_ref),
+      ...ofForm.map((one) =>
+        option(questionName(one), cut(one.question_text, 60, 1) || one.question_ref),
       ),
     );
 

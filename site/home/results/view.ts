@@ -20,12 +20,11 @@ export const resultsView = (context: ViewContext): HTMLElement =>
 function questionsView(context: ViewContext): HTMLElement {
   const { session, selection, signal } = context;
   const render = ({ asked: all, keys }: Awaited<ReturnType<typeof loadAsked>>) => {
-    const wanted = selection.getAll('question_ref');
-    const isWanted = (ref: string) => wanted.length === 0 || wanted.includes(ref);
-    const [first, ...others] = all.filter(({ question }) => isWanted(question.question_ref));
-    if (!first) return [];
-
-    return formsView({ context, all, asked: [first, ...others], keys });
+    const refs = selection.getAll('question_ref');
+    const [first, ...others] = all.filter(
+      ({ question_ref: ref }) => refs.length === 0 || refs.includes(ref),
+    );
+    return first ? formsView(context, all, [first, ...others], keys) : [];
   };
   const { node } = loaded(() => loadAsked(context), render, signal, {
     shape: 'forms',
