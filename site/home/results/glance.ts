@@ -1,5 +1,5 @@
 import { copyButton, headings, html } from '../dom.ts';
-import { dayAfter, dayIn } from '../dates.ts';
+import { dayAfter, dayIn, startOf } from '../dates.ts';
 import { loaded } from '../loaded.ts';
 import { toPeriods } from '../periods.ts';
 import { changed, filtersOf, hrefOf, isFiltered, zoneOf } from '../selection.ts';
@@ -67,7 +67,9 @@ export function daysView({ session, selection, signal }: ViewContext): HTMLEleme
   const { summaries } = session;
   const zone = zoneOf(selection);
   const allDays = filtersOf(changed(selection, { since: [], until: [] }));
-  const [since, until] = [selection.get('since') ?? '', selection.get('until') ?? ''];
+  const { since = '', until = '' } = Object.fromEntries(filtersOf(selection));
+  const isOut = (first: string, last: string) =>
+    startOf(dayAfter(last, 1), zone) <= since || (until !== '' && startOf(first, zone) >= until);
 
   return loaded(
     () => summaries.get(allDays, signal, zone),
@@ -80,7 +82,7 @@ export function daysView({ session, selection, signal }: ViewContext): HTMLEleme
         cells: [dayTexts.of[unit](start), participants(people), answers(responses)],
         height: people / most,
         href: hrefOf(changed(selection, { since: [start], until: [end] })),
-        className: (since && end < since) || (until && start > until) ? 'out' : '',
+        className: isOut(start, end) ? 'out' : '',
       }));
       const chart = histogram(
         columns,
