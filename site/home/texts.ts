@@ -241,9 +241,9 @@ const decimal = (text: string) => decimals.format(text as `${number}`);
 export const results = {
   how: 'How this is counted',
   rules: [
-    'If someone answered a question several times, the last answer counts. A question that a form skipped counts as not answered.',
+    'Of several answers to a question, the last counts. A question that a form skipped counts as not answered.',
     '“Last answer here”: so many have given no later answer in the selected forms. Some may still be answering.',
-    'A filter by question changes which questions are listed, not their numbers.',
+    'A filter by question changes the list, not the numbers in it.',
     'A record is a row of the file with one row per participant. Someone who came from two forms has two.',
     'A letter is shown as the choice that the question’s text lists for it, a number as it was given.',
     'Texts and groups of one record can identify people, so they are shown only when you ask for them.',

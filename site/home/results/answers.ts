@@ -2,8 +2,6 @@ import { ApiError, type Params } from '../api.ts';
 import type { Question } from '../api-types.ts';
 import type { Session } from '../session.ts';
 
-/** How many questions are counted in one scan if the result of all is too large. */
-const SOME_QUESTIONS = 20;
 /** How many values of a question are listed at first, and the most that the API lists. */
 const [SOME, ALL] = ['30', '1000'];
 
@@ -48,7 +46,7 @@ export interface Answers {
   readonly questions: readonly Answered[];
 }
 
-/** Counts what was answered to a question: with all others or, with all values, alone. */
+/** Counts what was answered to a question: with all others, in one scan, or alone, with all values. */
 export type Count = (question: Question, isAll?: boolean) => Promise<Answers>;
 
 interface CounterOptions {
@@ -72,29 +70,18 @@ export function countAnswers(
   return session.results.get('/responses/answers', query, signal);
 }
 
-/** @param questions in the order in which they are shown */
-export function createCounter(options: CounterOptions, questions: readonly Question[]): Count {
-  const columns = questions.map(({ column }) => column);
-  const requests = new Map<number, Promise<Answers>>();
-  const once = (key: number, request: () => Promise<Answers>) => {
-    const started = requests.get(key) ?? request();
-    requests.set(key, started);
-    return started;
-  };
+export function createCounter(options: CounterOptions): Count {
+  let all: Promise<Answers> | undefined;
 
   return async ({ column }, isAll) => {
     if (isAll) return countAnswers(options, [column], ALL);
     try {
-      return await once(-1, () => countAnswers(options));
+      return await (all ??= countAnswers(options));
     } catch (error) {
       const isTooLarge = error instanceof ApiError && error.code === 'export_too_large';
-      if (!isTooLarge) {
-        requests.clear();
-        throw error;
-      }
-      const chunk = Math.floor(columns.indexOf(column) / SOME_QUESTIONS);
-      const some = columns.slice(chunk * SOME_QUESTIONS, (chunk + 1) * SOME_QUESTIONS);
-      return once(chunk, () => countAnswers(options, some));
+      if (isTooLarge) return countAnswers(options, [column]);
+      all = undefined;
+      throw error;
     }
   };
 }

@@ -56,23 +56,21 @@ function stemOf({ question_text: text, choices, question_ref }: Asked): string {
 function answersView(asked: Asked, { count, beside, partsOf, signal }: Shown): HTMLElement {
   const find = async (one: Asked) => {
     const { column, choices, participants, form } = one;
-    const counted = async (isAll: boolean) => {
-      const { questions } = await count(one, isAll);
-      return questions.find((answered) => answered.column === column);
-    };
-    const parts = partsOf(await count(one));
-    const some = await counted(false);
+    const own = ({ questions }: Answers) => questions.find((other) => other.column === column);
+    const getAll = async () => own(await count(one, true));
+    const counted = await count(one);
+    const [some, parts] = [own(counted), partsOf(counted)];
     if (!some || some.records === 0 || parts?.length === 0) return html.p('note', texts.none);
 
     const isNumeric = areNumbers(some, choices);
     // to divide numbers into groups takes all of them
-    const answered = (isNumeric && parts && some.other > 0 && (await counted(true))) || some;
+    const answered = (isNumeric && parts && some.other > 0 && (await getAll())) || some;
     return (isNumeric ? numbersView : valuesView)({
       answered,
       choices,
       parts: parts ?? [isAlone ? {} : { title: form.name }],
       arePeople: answered.records === participants,
-      getAll: () => counted(true),
+      getAll,
       signal,
     });
   };

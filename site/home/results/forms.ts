@@ -55,7 +55,7 @@ export function formsView(
     const current = AbortSignal.any([signal, round.signal]);
     const [kind] = partsOfSplit(split);
     const by = parameterOf(split, all);
-    const count = createCounter({ session, params, by, signal: current }, asked);
+    const count = createCounter({ session, params, by, signal: current });
 
     const groupsNote = ({ groups = [], other_groups = 0, ungrouped = 0 }: Answers) => {
       const hidden = isAll ? 0 : groups.filter(({ records }) => records === 1).length;
