@@ -30,7 +30,7 @@ export function glanceView({ session, selection, signal }: ViewContext): HTMLEle
   const request = () =>
     Promise.all([
       session.summaries.get(filtersOf(selection), signal, zone),
-      count(day(0), ''),
+      count(day(0), day(0)),
       count(day(-7), day(-1)),
       count(day(-14), day(-8)),
     ]);
