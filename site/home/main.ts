@@ -5,7 +5,7 @@ import icon from '../shared/icon.svg';
 import { keepKey, keptKey, otherTabs } from './kept-key.ts';
 import { keyView } from './key.ts';
 import type { Session } from './session.ts';
-import { createResults } from './results.ts';
+import { createResults } from './api-results.ts';
 import { createSummaries } from './summaries.ts';
 import { surveyView } from './survey.ts';
 import { surveysView } from './surveys.ts';

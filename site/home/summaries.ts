@@ -1,5 +1,5 @@
 import { ApiError, type Params } from './api.ts';
-import type { Results } from './results.ts';
+import type { Results } from './api-results.ts';
 import { TIME_ZONE } from './texts.ts';
 
 /** How many responses there are, and when they came. */

@@ -28,6 +28,9 @@ export const cellsOf = ({ label, records }: Bar, all: number) => [
   texts.share(records / all),
 ];
 
+/** The least share that a bar as long as its list shows: that of rare texts is short. */
+const LEAST = 0.1;
+
 /** Sets the length of a bar. @param share from 0 to 1; if it is not 0, the bar is visible */
 export function setShare<T extends HTMLElement>(bar: T, share: number, name = 'share'): T {
   bar.style.setProperty(`--${name}`, `${share && Math.max(1, 100 * share)}%`);
@@ -49,7 +52,7 @@ export const barList = (bars: readonly Bar[], all: number, most: number): HTMLEl
       html.li(
         'row',
         ...cellNodes(cellsOf(bar, all)),
-        setShare(html.div('share'), bar.records / all / most || 0),
+        setShare(html.div('share'), bar.records / all / Math.max(most, LEAST)),
       ),
     ),
   );
