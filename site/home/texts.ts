@@ -217,7 +217,6 @@ export const days = {
   caption: (unit: string, zone: string, most: number) =>
     `Participants per ${unit}, ${number(most)} at most${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   sum: 'Someone who answered on several days is counted once for each day.',
-  what: 'of these numbers',
 };
 
 const shares = new Intl.NumberFormat(LANGUAGE, { style: 'percent' });
@@ -268,19 +267,14 @@ export const results = {
     to === undefined
       ? `${decimal(from)} to ${decimal(max)}`
       : `${decimal(from)} to under ${decimal(to)}`,
-  figures: (of: Readonly<Record<'median' | 'mean' | 'q1' | 'q3' | 'min' | 'max', string>>) =>
-    [
-      ['Median', decimal(of.median)],
-      ['Mean', means.format(of.mean as `${number}`)],
-      ['Quartiles', `${decimal(of.q1)}, ${decimal(of.q3)}`],
-      ['Range', `${decimal(of.min)} to ${decimal(of.max)}`],
-    ] as const,
+  mean: (text: string) => means.format(text as `${number}`),
+  figures: ['Median', 'Mean', 'Quartiles', 'Range'],
   notNumbers: (count: number, all: number) => `Not numbers: ${number(count)} of ${answers(all)}.`,
   tooManyNumbers: 'There are too many different numbers to split.',
   others: (forms: readonly string[]) => `Also asked in: ${forms.join(', ')}.`,
   copyTable: 'Copy table',
   copyLink: 'Copy link',
-  what: 'of these answers',
+  what: 'of this chart',
   toQuestion: 'to this question',
 };
 

@@ -94,7 +94,7 @@ export function daysView({ session, selection, signal }: ViewContext): HTMLEleme
           html.figcaption({}, dayTexts.caption(unit, summaries.zoneFor(zone), most)),
           chart,
           unit === 'day' ? undefined : html.p('note', dayTexts.sum),
-          copyButton(() => tableText(chart), dayTexts.what, results.copyTable),
+          copyButton(() => tableText(chart), results.what, results.copyTable),
         ),
       ];
     },

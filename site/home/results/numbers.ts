@@ -17,8 +17,7 @@ function unitsOf(decimal: string): bigint {
 }
 
 /** The mean of `count` numbers, cut off after 20 decimal places. */
-export const meanOf = (sum: string, count: number): string =>
-  `${unitsOf(sum) / BigInt(count)}e-${PLACES}`;
+const meanOf = (sum: string, count: number): string => `${unitsOf(sum) / BigInt(count)}e-${PLACES}`;
 
 /** The numbers among the answers as histograms, with their quartiles; below, what else was answered. */
 export function numbersView(drawing: Drawing): HTMLElement {
@@ -88,9 +87,15 @@ function quartileBox({ bins, step, q1, median, q3 }: Numbers, isPoint: boolean):
 }
 
 function figures({ records, min, q1, median, q3, max, sum }: Numbers): HTMLElement {
-  const rows = texts.figures({ median, mean: meanOf(sum, records), q1, q3, min, max });
-  return html.dl(
-    'figures',
-    ...rows.map(([name, text]) => html.div('row', html.dt('cell', name), html.dd('cell', text))),
-  );
+  const { decimal, range, mean } = texts;
+  const quartiles = `${decimal(q1)}, ${decimal(q3)}`;
+  const values = [
+    decimal(median),
+    mean(meanOf(sum, records)),
+    quartiles,
+    range(min, undefined, max),
+  ];
+  const row = (text: string, i: number) =>
+    html.div('row', html.dt('cell', texts.figures[i]), html.dd('cell', text));
+  return html.dl('figures', ...values.map(row));
 }
