@@ -47,10 +47,8 @@ interface SearchableListOptions<T> {
   readonly items: readonly T[];
   /** Creates or finds an item's row. */
   readonly row: (item: T) => HTMLElement;
-  /** Gets the rows, after what it contains. */
+  /** Gets the rows. */
   readonly list: HTMLElement;
-  /** Contains the list, if it is part of a table. */
-  readonly frame?: HTMLElement;
   /** The text that is searched. */
   readonly words: (item: T) => string;
   readonly texts: { readonly label: string; readonly count: (count: number) => string };
@@ -62,18 +60,8 @@ interface SearchableListOptions<T> {
 
 /** A list with a search field, if it is long. */
 export function searchableList<T>(options: SearchableListOptions<T>): HTMLElement[] {
-  const {
-    items,
-    row,
-    list,
-    frame = list,
-    words,
-    texts: own,
-    beside,
-    memory = { query: '', shown: 0 },
-  } = options;
-  if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list, memory)];
-  const head = [...list.children];
+  const { items, row, list, words, texts: own, beside, memory = { query: '', shown: 0 } } = options;
+  if (items.length <= SEARCHABLE) return [list, firstRows(items, row, list, memory)];
   const input = html.input({
     type: 'search',
     autocomplete: 'off',
@@ -90,9 +78,8 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
     found.textContent = input.value.trim()
       ? texts.found(matching.length, own.count(items.length))
       : own.count(items.length);
-    list.replaceChildren(...head);
+    list.replaceChildren();
     below.replaceChildren(firstRows(matching, row, list, memory));
-    frame.hidden = matching.length === 0;
   };
   input.addEventListener('input', (event) => {
     event.stopPropagation(); // in a form, a search changes nothing that is selected
@@ -103,7 +90,7 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
     if (event.key === 'Enter') event.preventDefault(); // nor does it send the form
   });
   search();
-  return [html.div('fields', field(own.label, input), beside), found, frame, below];
+  return [html.div('fields', field(own.label, input), beside), found, list, below];
 }
 
 /**
