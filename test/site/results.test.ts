@@ -458,7 +458,7 @@ test('counts with two requests at a time, the numbers first, and draws a questio
   numbers.release();
   await settled(page);
   expect(most).toBe(2);
-  const names = 'summary summary summary summary responses responses questions answers'.split(' ');
+  const names = 'summary summary summary summary answers questions responses responses'.split(' ');
   expect(paths).toEqual([...names, 'summary stops']);
 
   const last = card(page, 'Question 29?');

@@ -22,11 +22,11 @@ export const unfilteredBy = (selection: URLSearchParams): Params =>
 export async function loadAsked({ session, selection, signal }: ViewContext) {
   const survey = selection.get('survey') ?? '';
   const params = unfilteredBy(selection);
-  const [named, keys, { questions }, { forms }] = await Promise.all([
-    formsOf(session, survey, signal),
-    metadataKeys(session, survey, signal),
+  const [{ questions }, { forms }, named, keys] = await Promise.all([
     session.results.get<{ questions: Question[] }>('/responses/questions', params, signal),
     session.summaries.get(params, signal, zoneOf(selection)),
+    formsOf(session, survey, signal),
+    metadataKeys(session, survey, signal),
   ]);
 
   const titles = new Map(named.map(({ value, label }) => [value, label]));

@@ -26,16 +26,15 @@ function questionsView(context: ViewContext): HTMLElement {
     );
     return first ? formsView(context, all, [first, ...others], keys) : [];
   };
-  const { node } = loaded(() => loadAsked(context), render, signal, {
-    shape: 'forms',
-    done: showLinked,
-  });
 
-  // What was answered is counted meanwhile. A question to split by has no column yet.
+  // What was answered is counted first. A question to split by has no column yet.
   const split = selection.get('by') ?? '';
   const options = { session, params: unfilteredBy(selection), by: parameterOf(split, []), signal };
   if (!split.startsWith('question')) countAnswers(options).catch(() => {});
-  return node;
+  return loaded(() => loadAsked(context), render, signal, {
+    shape: 'forms',
+    done: showLinked,
+  }).node;
 }
 
 /** Moves to the question that the link names. @returns a sentence if it is not shown */
