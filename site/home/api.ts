@@ -63,7 +63,9 @@ export const isAbort = (error: unknown) =>
 /** @param onRefused called when the service refuses the key */
 export function createApi(key: string, onRefused: () => void): Api {
   async function open(path: string, params: Params, signal: AbortSignal): Promise<Response> {
-    const query = new URLSearchParams(params).toString();
+    const query = new URLSearchParams(params);
+    // a survey without responses is no error
+    if (path.startsWith('/responses')) query.set('missing', '404');
     const response = await fetch(`${BASE}${path}?${query}`, {
       signal,
       cache: 'no-store',

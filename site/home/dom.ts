@@ -42,8 +42,19 @@ export function button(
   return node;
 }
 
-/** A bar beside the number that it shows. @param share from 0 to 1 */
-export const shareBar = (share: number) => html.progress({ value: share, 'aria-hidden': 'true' });
+/** Calls a function once, when an element comes near the window. */
+export function whenReached(node: Element, act: () => void, signal: AbortSignal): void {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      act();
+    },
+    { rootMargin: '50%' },
+  );
+  observer.observe(node);
+  signal.addEventListener('abort', () => observer.disconnect());
+}
 
 /** A table with a row of headings. */
 export const table = (columns: readonly string[], body: HTMLElement): HTMLElement =>

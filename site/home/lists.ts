@@ -47,10 +47,8 @@ interface SearchableListOptions<T> {
   readonly items: readonly T[];
   /** Creates or finds an item's row. */
   readonly row: (item: T) => HTMLElement;
-  /** Gets the rows, after what it contains. */
+  /** Gets the rows. */
   readonly list: HTMLElement;
-  /** Contains the list, if it is part of a table. */
-  readonly frame?: HTMLElement;
   /** The text that is searched. */
   readonly words: (item: T) => string;
   readonly texts: { readonly label: string; readonly count: (count: number) => string };
@@ -62,18 +60,8 @@ interface SearchableListOptions<T> {
 
 /** A list with a search field, if it is long. */
 export function searchableList<T>(options: SearchableListOptions<T>): HTMLElement[] {
-  const {
-    items,
-    row,
-    list,
-    frame = list,
-    words,
-    texts: own,
-    beside,
-    memory = { query: '', shown: 0 },
-  } = options;
-  if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list, memory)];
-  const head = [...list.children];
+  const { items, row, list, words, texts: own, beside, memory = { query: '', shown: 0 } } = options;
+  if (items.length <= SEARCHABLE) return [list, firstRows(items, row, list, memory)];
   const input = html.input({
     type: 'search',
     autocomplete: 'off',
@@ -82,19 +70,16 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
   });
   const found = html.p({ className: 'note', role: 'status' });
   const below = html.div({});
-  const folded = items.map((item) => fold(words(item)));
+  const matches = matcher(items, words);
 
   const search = () => {
     memory.query = input.value;
-    const wanted = fold(input.value).split(/\s+/u);
-    const matches = items.filter((_, i) => wanted.every((word) => folded[i]?.includes(word)));
-
+    const matching = matches(input.value);
     found.textContent = input.value.trim()
-      ? texts.found(matches.length, own.count(items.length))
+      ? texts.found(matching.length, own.count(items.length))
       : own.count(items.length);
-    list.replaceChildren(...head);
-    below.replaceChildren(firstRows(matches, row, list, memory));
-    frame.hidden = matches.length === 0;
+    list.replaceChildren();
+    below.replaceChildren(firstRows(matching, row, list, memory));
   };
   input.addEventListener('input', (event) => {
     event.stopPropagation(); // in a form, a search changes nothing that is selected
@@ -105,7 +90,20 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
     if (event.key === 'Enter') event.preventDefault(); // nor does it send the form
   });
   search();
-  return [html.div('fields', field(own.label, input), beside), found, frame, below];
+  return [html.div('fields', field(own.label, input), beside), found, list, below];
+}
+
+/**
+ * Finds items whose words contain those of a query.
+ *
+ * @param words the text that is searched
+ */
+export function matcher<T>(items: readonly T[], words: (item: T) => string) {
+  const folded = items.map((item) => fold(words(item)));
+  return (query: string): T[] => {
+    const wanted = fold(query).split(/\s+/u);
+    return items.filter((_, i) => wanted.every((word) => folded[i]?.includes(word)));
+  };
 }
 
 /** Without case and accents. */

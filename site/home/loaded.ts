@@ -13,6 +13,7 @@ export interface Loaded {
  *
  * @param loading the status while loading
  * @param done the status after it
+ * @param shape a class of what is shown at first, with the shape of what comes
  */
 export function loaded<T>(
   request: () => Promise<T>,
@@ -21,7 +22,8 @@ export function loaded<T>(
   {
     loading = () => page.loading,
     done = () => '',
-  }: Partial<Record<'loading' | 'done', () => string>> = {},
+    shape,
+  }: Partial<Record<'loading' | 'done', () => string>> & { readonly shape?: string } = {},
 ): Loaded {
   const state = html.p({ className: 'state', role: 'status' });
   const tryAgain = () => {
@@ -29,7 +31,7 @@ export function loaded<T>(
     void reload();
   };
   const retry = button(page.retry, tryAgain, { hidden: true });
-  const content = html.div({});
+  const content = html.div({}, shape === undefined ? undefined : html.div(`shape ${shape}`));
   const node = html.div({ tabIndex: -1 }, state, retry, content);
 
   async function reload(): Promise<void> {

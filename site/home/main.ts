@@ -5,7 +5,7 @@ import icon from '../shared/icon.svg';
 import { keepKey, keptKey, otherTabs } from './kept-key.ts';
 import { keyView } from './key.ts';
 import type { Session } from './session.ts';
-import { createResults } from './results.ts';
+import { createResults } from './api-results.ts';
 import { createSummaries } from './summaries.ts';
 import { surveyView } from './survey.ts';
 import { surveysView } from './surveys.ts';
@@ -120,8 +120,8 @@ function forgetAll(): void {
 }
 
 /**
- * Follows links to other views without loading the page again, which would lose the key. The link
- * that skips to the content does not change the URL.
+ * Follows links to other views, and to places in this one, without loading the page again, which
+ * would lose the key. The link that skips to the content does not change the URL.
  */
 function followLink(event: MouseEvent): void {
   const link = (event.target as Element).closest('a');
@@ -135,8 +135,10 @@ function followLink(event: MouseEvent): void {
     scrollTo({ top: 0, behavior: 'instant' });
     return show();
   }
-  main.scrollIntoView();
-  main.focus({ preventScroll: true });
+  const place = document.getElementById(link.hash.slice(1)) ?? main;
+  if (place !== main) history.replaceState(history.state, '', link.href);
+  place.scrollIntoView();
+  place.focus({ preventScroll: true });
 }
 
 addEventListener('popstate', () => show());

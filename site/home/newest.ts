@@ -1,10 +1,11 @@
 import type { Params } from './api.ts';
+import { choiceLabel } from './choice-label.ts';
 import { button, html } from './dom.ts';
 import { moveFocusTo } from './lists.ts';
 import { type Loaded, loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
 import { formsOf } from './offers.ts';
-import { filtersOf } from './selection.ts';
+import { changed, filtersOf, hrefOf } from './selection.ts';
 import type { ViewContext } from './view.ts';
 import { moment, newest as texts, page } from './texts.ts';
 
@@ -31,7 +32,6 @@ export function newestView(context: ViewContext): HTMLElement {
 function pageOfAnswers(context: ViewContext, after?: string): Loaded {
   const { session, selection, signal } = context;
   const wanted = {
-    missing: '404',
     order: 'desc',
     pageSize: `${PAGE_SIZE}`,
     ...(after && { after }),
@@ -42,7 +42,8 @@ function pageOfAnswers(context: ViewContext, after?: string): Loaded {
     const path = '/responses';
     const { responses } = await session.api.json<{ responses: Answer[] }>(path, params, signal);
     const forms = await formsOf(session, selection.get('survey') ?? '', signal);
-    return { responses, titles: new Map(forms.map(({ value, label }) => [value, label])) };
+    const titles = new Map(forms.map(({ value, label }) => [value, label]));
+    return { responses, titles };
   };
 
   const showNext = (token: string) => {
@@ -57,7 +58,10 @@ function pageOfAnswers(context: ViewContext, after?: string): Loaded {
   const render = ({ responses, titles }: Awaited<ReturnType<typeof request>>) => {
     const last = responses.length === PAGE_SIZE ? responses.at(-1) : undefined;
     const byParticipant = Map.groupBy(responses, ({ userid }) => userid);
-    const groups = Array.from(byParticipant, ([userid, given]) => group(userid, given, titles));
+    const linkTo = (userid: string) => hrefOf(changed(selection, { userid: [userid] }));
+    const groups = Array.from(byParticipant, ([userid, given]) =>
+      group(html.a({ href: linkTo(userid) }, html.bdi({}, cut(userid, 60))), given, titles),
+    );
     return [html.ul('people', ...groups), last && showNext(last.token)];
   };
 
@@ -65,9 +69,14 @@ function pageOfAnswers(context: ViewContext, after?: string): Loaded {
   return loaded(request, render, signal, after ? {} : { done });
 }
 
-/** A participant's answers. @param titles of the forms, by shortcode */
+/**
+ * A participant's answers.
+ *
+ * @param link to the participant
+ * @param titles of the forms, by shortcode
+ */
 function group(
-  userid: string,
+  link: HTMLElement,
   answers: readonly Answer[],
   titles: ReadonlyMap<string, string>,
 ): HTMLElement {
@@ -77,7 +86,7 @@ function group(
     {},
     html.div(
       'from',
-      html.span({}, texts.participant, ' ', html.bdi({}, cut(userid, 60))),
+      html.span({}, texts.participant, ' ', link),
       html.span('note', texts.form, ' ', ...names),
     ),
     html.ul('answers', ...answers.map(answerRow)),
@@ -91,12 +100,14 @@ function answerRow({
   translated_response,
 }: Answer): HTMLElement {
   const textOf = (text: string) => (text === '' ? html.p('note', texts.empty) : longText(text));
-  const shown = translated_response ?? response;
+  const label = choiceLabel(response, question_text);
+  const shown = label ?? translated_response ?? response;
   const original =
-    shown === response ? undefined : html.div('note', texts.translated, ' ', textOf(response));
+    label === undefined ? [texts.translated, ' ', textOf(response)] : [texts.choice(response)];
+  const note = shown === response ? undefined : html.div('note', ...original);
   return html.li(
     {},
-    html.div({}, html.div('note', longText(question_text)), html.div({}, textOf(shown), original)),
+    html.div({}, html.div('note', longText(question_text)), html.div({}, textOf(shown), note)),
     html.time({ className: 'note', dateTime: timestamp }, moment(timestamp)),
   );
 }

@@ -1,3 +1,5 @@
+import type { Day } from './summaries.ts';
+
 const DAY = 86_400_000;
 /** More bars would be too narrow on a phone. */
 const MAX_PERIODS = 100;
@@ -26,69 +28,48 @@ const UNITS = {
   week: ofDays(7),
   month: ofMonths(1),
   year: ofMonths(12),
-  decade: ofMonths(120),
-  century: ofMonths(1200),
 } satisfies Record<string, Unit>;
 
 type UnitName = keyof typeof UNITS;
 
-/** What is counted in a period. */
-export type Measure = 'participants' | 'responses';
-
-export interface Period extends Readonly<Record<Measure, number>> {
-  /** The period's first and last day, YYYY-MM-DD. */
+/** The days from `start` to `end`, YYYY-MM-DD, both included. */
+interface Period {
   readonly start: string;
   readonly end: string;
-}
-
-interface Periods {
-  readonly unit: UnitName;
-  readonly periods: readonly Period[];
+  participants: number;
+  responses: number;
 }
 
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 
 /**
- * Adds up the numbers of days by the shortest unit that gives at most 100 periods, without gaps. A
- * participant who answered on several days of a period counts once for each.
+ * Adds up the numbers of days by the shortest unit that gives at most 100 periods, or else by year,
+ * without gaps. A participant who answered on several days of a period counts once for each.
  *
- * @param days not empty; `day` is YYYY-MM-DD
+ * @param days not empty
  */
-export function toPeriods(
-  days: readonly ({ readonly day: string } & Readonly<Record<Measure, number>>)[],
-): Periods {
+export function toPeriods(days: readonly Day[]) {
   const times = days.map(({ day }) => Date.parse(day));
+  const [begin = 0, end = 0] = [times[0], times.at(-1)];
   const units = Object.entries(UNITS) as [UnitName, Unit][];
-  for (const [unit, { index, start }] of units) {
-    const first = index(times[0] ?? 0);
-    const count = index(times.at(-1) ?? 0) - first + 1;
-    if (count > MAX_PERIODS) continue;
+  const [unit, { index, start }] =
+    units.find(([, one]) => one.index(end) - one.index(begin) < MAX_PERIODS) ??
+    (['year', UNITS.year] as const);
 
-    const periods = Array.from({ length: count }, (_, i) => ({
-      start: dayOf(start(first + i)),
-      end: dayOf(start(first + i + 1) - DAY),
-      participants: 0,
-      responses: 0,
-    }));
+  const first = index(begin);
+  const periods = Array.from({ length: index(end) - first + 1 }, (_, i): Period => ({
+    start: dayOf(start(first + i)),
+    end: dayOf(start(first + i + 1) - DAY),
+    participants: 0,
+    responses: 0,
+  }));
 
-    for (const [i, { participants, responses }] of days.entries()) {
-      const period = periods[index(times[i] ?? 0) - first];
-      if (!period) continue;
+  for (const [i, { participants, responses }] of days.entries()) {
+    const period = periods[index(times[i] ?? 0) - first];
+    if (!period) continue;
 
-      period.participants += participants;
-      period.responses += responses;
-    }
-    return { unit, periods };
+    period.participants += participants;
+    period.responses += responses;
   }
-  throw new RangeError('A time is not within 10,000 years.');
-}
-
-/**
- * A scale from 0 to a round number that is not below `most`, in at most four equal steps. @returns
- * its numbers
- */
-export function scaleTo(most: number): readonly number[] {
-  const power = 10 ** Math.floor(Math.log10(most));
-  const step = Math.max(1, power * ([0.5, 1, 2].find((part) => part * power * 4 >= most) ?? 5));
-  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, i) => i * step);
+  return { unit, periods };
 }

@@ -3,12 +3,14 @@ import { PERIODS, dayAfter, dayIn, isDay, isZone, startOf } from './dates.ts';
 import type { DownloadRequest } from './downloads/manifest.ts';
 import type { RecordFormat } from './downloads/records.ts';
 import { fileName } from './file-name.ts';
+import { partsOfSplit } from './results/split.ts';
 import { TIME_ZONE, form, options as lists, selection as texts, views } from './texts.ts';
 
 /*
  * What the page shows and downloads of a survey, as in the query string of its URL: the view, the
- * filters, and the options of the file, never the key. The names are those of the API, except that
- * `since` and `until` are days, both included, in the zone `timezone`.
+ * filters, what answers are split by, and the options of the file, never the key. The names are
+ * those of the API, except that `since` and `until` are days, both included, in the zone
+ * `timezone`, and that `by` names a question by its form.
  */
 
 /** New values of parameters. */
@@ -80,6 +82,7 @@ const CHECKS = new Map<string, (value: string) => boolean>([
   ['since', (value) => isDay(value) || PERIODS.has(value)],
   ['until', isDay],
   ['timezone', isZone],
+  ['by', (value) => partsOfSplit(value).length > 0],
   ...['survey', 'userid', ...LISTS].map((name) => [name, () => true] as const),
 ]);
 
@@ -122,9 +125,9 @@ export const hrefOf = (selection: URLSearchParams): string => `/?${selection}`;
 
 /** The same view and survey without filters, and without options of the file. */
 export const cleared = (selection: URLSearchParams) =>
-  new URLSearchParams(pickFrom(selection, ['survey', 'view']));
+  new URLSearchParams(pickFrom(selection, ['survey', 'view', 'by']));
 
-export const viewOf = (selection: URLSearchParams) => (selection.get('view') ?? 'overview') as View;
+export const viewOf = (selection: URLSearchParams) => (selection.get('view') ?? 'results') as View;
 /** The time zone of the selection's days. */
 export const zoneOf = (selection: URLSearchParams): string =>
   selection.get('timezone') ?? TIME_ZONE;

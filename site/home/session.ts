@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
 import type { Downloads } from './downloads.ts';
 import type { Limits } from './limits.ts';
-import type { Results } from './results.ts';
+import type { Results } from './api-results.ts';
 import type { Summaries } from './summaries.ts';
 
 /** What every view works with. */

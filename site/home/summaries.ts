@@ -1,5 +1,5 @@
 import { ApiError, type Params } from './api.ts';
-import type { Results } from './results.ts';
+import type { Results } from './api-results.ts';
 import { TIME_ZONE } from './texts.ts';
 
 /** How many responses there are, and when they came. */
@@ -17,6 +17,8 @@ export interface Summary {
   readonly forms: readonly FormSummary[];
   /** For each rule that leaves out anybody, whom. */
   readonly left_out_by: readonly LeftOut[];
+  /** With the parameter `stops`: how many participants have their last response to each question. */
+  readonly stops?: readonly Stop[];
 }
 
 export interface Day {
@@ -29,6 +31,10 @@ export interface Day {
 export interface FormSummary {
   readonly shortcode: string;
   readonly participants: number;
+}
+
+interface Stop extends FormSummary {
+  readonly question_ref: string;
 }
 
 export interface LeftOut {
@@ -64,7 +70,6 @@ export function createSummaries(results: Results): Summaries {
   const zoneFor = (zone: string) => (unknown.has(zone) ? 'UTC' : zone);
   const inZone = (params: Params, zone = TIME_ZONE): Params => [
     ...params,
-    ['missing', '404'],
     ['timezone', zoneFor(zone)],
   ];
 

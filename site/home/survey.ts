@@ -3,8 +3,7 @@ import { selectionBar } from './filter.ts';
 import { downloadView } from './form.ts';
 import { linkNotice } from './link.ts';
 import { newestView } from './newest.ts';
-import { overviewView } from './overview.ts';
-import { questionsView } from './questions.ts';
+import { resultsView } from './results/view.ts';
 import {
   type Values,
   type View,
@@ -22,8 +21,7 @@ import type { ViewContext } from './view.ts';
 const REST_MS = 400;
 
 const VIEWS: Readonly<Record<View, (context: ViewContext) => HTMLElement>> = {
-  overview: overviewView,
-  questions: questionsView,
+  results: resultsView,
   answers: newestView,
   download: downloadView,
 };
@@ -65,8 +63,8 @@ export function surveyView(
     tabs.show(selection);
     bar.show(selection);
 
-    // The form of a file follows its own changes.
-    if (viewOf(selection) !== 'download' || before !== String(filtersOf(selection))) {
+    // A view follows its own changes.
+    if (before !== String(filtersOf(selection))) {
       clearTimeout(timer);
       timer = setTimeout(render, REST_MS);
     }
@@ -79,8 +77,11 @@ export function surveyView(
   render();
   return html.article(
     'survey',
-    html.p({}, html.a({ href: '/' }, texts.all)),
-    html.h1({ tabIndex: -1 }, html.bdi({}, selection.get('survey') ?? '')),
+    html.div(
+      'title',
+      html.h1({ tabIndex: -1 }, html.bdi({}, selection.get('survey') ?? '')),
+      html.a({ href: '/' }, texts.all),
+    ),
     linkNotice(unused, selection),
     bar.element,
     tabs.element,

@@ -9,9 +9,9 @@ import { loaded } from './loaded.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
 import {
-  LANGUAGE,
   andMore,
   answers,
+  collator,
   formName,
   moment,
   page,
@@ -44,8 +44,6 @@ interface Place {
 
 /** The last place in the list of each key's API. */
 const remembered = new WeakMap<Api, Place>();
-
-const collator = new Intl.Collator(LANGUAGE, { numeric: true });
 
 /** They take surveys in order, the newest first. */
 const SORTS: Readonly<Record<Sort, (surveys: readonly Survey[]) => readonly Survey[]>> = {
@@ -178,10 +176,5 @@ function formsNote(versions: readonly FormVersion[]): HTMLElement {
       html.bdi({}, formName(cut(title, 60), cut(shortcode, 30))),
     ]);
 
-  return html.p(
-    'note',
-    texts.forms(titles.size, versions.length),
-    ...named,
-    andMore(titles.size - FORMS_NAMED),
-  );
+  return html.p('note', texts.forms(titles.size), ...named, andMore(titles.size - FORMS_NAMED));
 }

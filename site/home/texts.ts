@@ -9,6 +9,9 @@ import type { Limits } from './limits.ts';
 /** The language of the texts. Numbers and dates are written as in that language. */
 export const LANGUAGE = 'en-GB';
 
+/** Orders names, and the numbers in them. */
+export const collator = new Intl.Collator(LANGUAGE, { numeric: true });
+
 const numbers = new Intl.NumberFormat(LANGUAGE);
 /** A whole number, with separators: 4,368. */
 export const number = (value: number) => numbers.format(value);
@@ -23,9 +26,9 @@ const moments = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeSty
 /** A time in the reader's zone: 1 Mar 2026, 09:30. */
 export const moment = (iso: string) => moments.format(new Date(iso));
 
-const days = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeZone: 'UTC' });
+const dayNames = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeZone: 'UTC' });
 /** A day: 1 Mar 2026. @param day YYYY-MM-DD */
-export const date = (day: string) => days.format(new Date(`${day}T00:00Z`));
+export const date = (day: string) => dayNames.format(new Date(`${day}T00:00Z`));
 
 const ranges = new Intl.DateTimeFormat(LANGUAGE, {
   day: 'numeric',
@@ -41,8 +44,6 @@ const months = new Intl.DateTimeFormat(LANGUAGE, {
   year: 'numeric',
   timeZone: 'UTC',
 });
-/** A year: 2026. @param day YYYY-MM-DD, in the year */
-const year = (day: string) => String(Number(day.slice(0, 4)));
 
 /** A number and what it counts: `1 answer`, `4,368 answers`. */
 const counted = (count: number, one: string, many: string) =>
@@ -148,8 +149,7 @@ export const surveys = {
   },
   label: 'Search by name or form',
   count: (count: number) => counted(count, 'survey', 'surveys'),
-  forms: (forms: number, versions: number) =>
-    `${counted(forms, 'form', 'forms')} (${counted(versions, 'version', 'versions')}):`,
+  forms: (forms: number) => `${counted(forms, 'form', 'forms')}:`,
   failed: 'Could not be counted.',
   last: (at: string) => `last answer ${at}`,
 };
@@ -157,12 +157,7 @@ export const surveys = {
 export const survey = { all: '‹ All surveys', views: 'Views of this survey' };
 
 /** The views of a survey. */
-export const views = {
-  overview: 'Overview',
-  questions: 'Questions',
-  answers: 'Answers',
-  download: 'Download',
-};
+export const views = { results: 'Results', answers: 'Answers', download: 'Download' };
 
 /** The bar that says what is selected, and the fields to change it. */
 export const filter = {
@@ -203,77 +198,111 @@ export const link = {
   noSurvey: 'The link names no survey.',
 };
 
-export const overview = {
+/** What is counted at the top of the results. */
+export const glance = {
+  columns: ['Counted', 'Participants', 'Answers'],
+  rows: ['Selected', 'Today', 'Last 7 whole days', 'The 7 days before'],
   times: (first: string, last: string) =>
-    `First answer ${moment(first)}, last answer ${moment(last)}.`,
+    `First answer ${moment(first)}, last answer ${moment(last)}. `,
   zone: TIMES,
-  table: 'Numbers per day, as a table',
-  columns: ['Day', 'Participants', 'Answers'],
+  anyDays: ' Only the first row and these times are of the selected days.',
   empty: 'This survey has no answers yet.',
 };
 
-const measures = { participants: 'Participants', responses: 'Answers' };
-
-export const chart = {
-  day: { each: 'per day', of: date },
-  week: { each: 'per week', of: (day: string) => `week of ${date(day)}` },
-  month: { each: 'per month', of: month },
-  year: { each: 'per year', of: year },
-  decade: { each: 'per 10 years', of: (day: string) => `10 years from ${year(day)}` },
-  century: { each: 'per 100 years', of: (day: string) => `100 years from ${year(day)}` },
-  measures,
-  toggle: 'What the chart shows',
-  hint: 'Drag over bars to select their days.',
+export const days = {
+  /** The name of a period, by its unit and its first day. */
+  of: {
+    day: date,
+    week: (day: string) => `week of ${date(day)}`,
+    month,
+    year: (day: string) => String(Number(day.slice(0, 4))),
+  },
+  caption: (unit: string, zone: string, most: number) =>
+    `Participants per ${unit}, ${number(most)} at most${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   sum: 'Someone who answered on several days is counted once for each day.',
-  caption: (measure: keyof typeof measures, each: string, zone: string) =>
-    `${measures[measure]} ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
-  most: (measure: keyof typeof measures, most: number) =>
-    measure === 'participants' ? participants(most) : answers(most),
-  label: (
-    measure: keyof typeof measures,
-    each: string,
-    [first, last, busiest]: readonly string[],
-    most: number,
-  ) =>
-    `${measures[measure]} ${each}, from ${first} to ${last}. Most: ${busiest}, with ${chart.most(measure, most)}.`,
-  numbers: (when: string, people: number, given: number) =>
-    `${when}: ${participants(people)}, ${answers(given)}`,
-  range: ([first, last]: readonly [string, string], given: number) =>
-    `${ranges.formatRange(new Date(first), new Date(last))}: ${answers(given)}`,
 };
 
 const shares = new Intl.NumberFormat(LANGUAGE, { style: 'percent' });
 
-export const questions = {
+/** A share that is not rounded to 0% or 100%. */
+const shareText = (share: number) =>
+  share > 0 && share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1);
+
+const decimals = new Intl.NumberFormat(LANGUAGE, {
+  maximumFractionDigits: 20,
+  useGrouping: 'min2', // 1990, but 19,900
+});
+const means = new Intl.NumberFormat(LANGUAGE, {
+  maximumFractionDigits: 2,
+  maximumSignificantDigits: 3,
+  roundingPriority: 'morePrecision',
+});
+/** A decimal, whose digits all stay. */
+const decimal = (text: string) => decimals.format(text as `${number}`);
+
+export const results = {
+  how: 'How this is counted',
+  rules: [
+    'Of several answers to a question, the last counts. A question that a form skipped counts as not answered.',
+    '“Last answer here”: so many have given no later answer in the selected forms. Some may still be answering.',
+    'A filter by question changes the list, not the numbers in it.',
+    'A record is a row of the file with one row per participant. Someone who came from two forms has two.',
+    'A letter is shown as the choice that the question’s text lists for it, a number as it was given.',
+    'Texts and groups of one record can identify people, so they are shown only when you ask for them.',
+  ],
   label: 'Search questions',
   count: (count: number) => counted(count, 'question', 'questions'),
-  note: '“Answered by” is a share of the form’s participants. Questions that the form skipped for someone count as not answered. If someone answered several times, the last answer counts.',
-  answered: 'What was answered',
-  others: (count: number) => `${number(count)} did not answer`,
-  columns: ['Question', 'Answered by'],
-  codebook: 'Download codebook',
-  by: (share: number) => `${questions.share(share)} answered`,
-  /** A share that is not rounded to 0% or 100%. */
-  share: (share: number) =>
-    share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1),
-};
-
-export const answered = {
+  noQuestion: 'The link names a question that has no selected answers.',
+  /** The columns of a form's funnel. */
+  funnel: ['Question', 'Answered', 'Last answer here'],
+  answeredBy: (count: number, all: number) => `${number(count)} of ${participants(all)} answered`,
+  share: shareText,
+  of: (count: number, arePeople: boolean) =>
+    `of ${arePeople ? participants(count) : counted(count, 'record', 'records')}`,
   none: 'No answers.',
   empty: '(empty)',
-  number: (value: number) => decimals.format(value),
-  /** A range of numbers, without its end. */
-  range: (from: number, to: number) => `${decimals.format(from)} to under ${decimals.format(to)}`,
-  numbers: (least: number, median: number, most: number) =>
-    `Smallest ${decimals.format(least)}, median ${decimals.format(median)}, largest ${decimals.format(most)}`,
-  share: (count: number, share: number) => `${number(count)} (${questions.share(share)})`,
-  of: (count: number) =>
-    `Shares are of ${answers(count)}, the last from each participant, and rounded.`,
-  others: (count: number) =>
-    `${counted(count, 'other answer', 'other different answers')}, which may identify people`,
+  hidden: (distinct: number, records: number) =>
+    `Not shown: ${counted(distinct, 'other text', 'other texts')}, in ${counted(records, 'record', 'records')}.`,
   show: 'Show them',
+  decimal,
+  /** A range of numbers, without the beginning of the next one or, if it is the last one, up to `max`. */
+  range: (from: string, to: string | undefined, max: string) =>
+    to === undefined
+      ? `${decimal(from)} to ${decimal(max)}`
+      : `${decimal(from)} to under ${decimal(to)}`,
+  mean: (text: string) => means.format(text as `${number}`),
+  figures: ['Median', 'Mean', 'Quartiles', 'Range'],
+  notNumbers: (count: number, all: number) => `Not numbers: ${number(count)} of ${answers(all)}.`,
+  tooManyNumbers: 'There are too many different numbers to split.',
+  others: (forms: readonly string[]) => `Also asked in: ${forms.join(', ')}.`,
+  copyTable: 'Copy table',
+  copyLink: 'Copy link',
+  what: 'of this chart',
+  toQuestion: 'to this question',
 };
-const decimals = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 6 });
+
+/** The list of what answers can be split by. */
+export const split = {
+  label: 'Split by',
+  none: 'nothing',
+  form: 'form, where several ask the same question',
+  arms: 'treatment arm…',
+  armLabel: 'Treatment arm',
+  arm: 'for example seed_4',
+  noArm: 'This is not the name of an arm, such as seed_4 or seed_25_2.',
+  metadata: 'Metadata',
+  groups: (groups: number, others: number, without: number, hidden: number) => {
+    const rest = [
+      others > 0 && `${counted(others, 'record is', 'records are')} in smaller groups`,
+      without > 0 && `${counted(without, 'record is', 'records are')} in no group`,
+      hidden > 0 &&
+        `${counted(hidden, 'group of one record is', 'groups of one record are')} not shown`,
+    ];
+    const within = `Shares are within each of ${counted(groups, 'group', 'groups')}`;
+    return `${[within, ...rest].filter(Boolean).join('; ')}.`;
+  },
+  showAll: 'Show all groups',
+};
 
 export const newest = {
   check: 'Check for new answers',
@@ -281,6 +310,7 @@ export const newest = {
   participant: 'Participant',
   form: 'Form:',
   translated: 'Translated from:',
+  choice: (letter: string) => `Choice ${letter}`,
   empty: '(empty)',
 };
 

@@ -7,7 +7,7 @@ export interface ViewContext {
   /** With `survey`. */
   readonly selection: URLSearchParams;
   /**
-   * Changes parameters. The view is created again, except that of downloads if no filter changes.
+   * Changes parameters. The view is created again if a filter changes.
    *
    * @returns the new selection
    */

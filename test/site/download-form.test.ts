@@ -185,9 +185,9 @@ describe('the selection', () => {
     await search.fill('9');
     expect(await list.getByLabel('Texto número 59').isChecked()).toBe(true);
     await selected(page, '1 participant, 2 answers');
-    await openView(page, 'Questions');
+    await openView(page, 'Results');
     await expect
-      .poll(() => page.locator('.questions .text').allTextContents())
+      .poll(() => page.locator('.card h3').allTextContents())
       .toEqual(['Texto número 17', 'Texto número 59']);
     await openView(page, 'Answers');
     await expect.poll(() => page.locator('.answers > li').count()).toBe(2);

@@ -90,10 +90,12 @@ test('a survey with its downloads is accessible and fits the window; no button i
   })()`);
   expect(covered).toEqual([]);
 
-  for (const view of ['Overview', 'Questions', 'Answers']) {
+  for (const view of ['Results', 'Answers']) {
     await openView(page, view);
     await settled(page);
     await openDetails(page);
+    await settled(page);
+    if (view === 'Results') await page.getByLabel('Split by').selectOption('cluster');
     await settled(page);
     await expectAccessible(page);
   }

@@ -23,14 +23,14 @@ await runCommand(async () => {
 
   const browser = stack.use(await launchChromium(await findChromium()));
   const page = await browser.newPage({
-    viewport: { width: 1100, height: 1000 },
+    viewport: { width: 1280, height: 1000 },
     timezoneId: 'Africa/Nairobi',
   });
-  await page.goto(`${origin}/?view=questions&survey=${encodeURIComponent(DEMO.survey)}`);
+  await page.goto(`${origin}/?survey=${encodeURIComponent(DEMO.survey)}`);
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Show my surveys' }).click();
-  for (const question of [0, 1]) await page.getByText('What was answered').nth(question).click();
   await page.mouse.move(0, 0);
+  await page.locator('.card .bars').first().waitFor();
   await page.waitForLoadState('networkidle');
   await page.screenshot({ path: PICTURE });
   process.stdout.write(`${PICTURE}\n`);

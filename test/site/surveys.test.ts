@@ -49,9 +49,9 @@ test('lists every survey once, the newest first, with its forms and counts, also
   await expect
     .poll(async () => (await rows.allInnerTexts()).map((text) => text.replaceAll('\n\n', '\n')))
     .toEqual([
-      'Updated\n2 forms (4 versions): Title 1 (f0), Title 3 (f1)\n1 participant\n1 answer\nlast answer 1 Mar 2026, 05:33',
-      'Old\n2 forms (3 versions): Title 1 (f0), Title 2 (f1)\n2 participants\n3 answers\nlast answer 2 Mar 2026, 03:10',
-      'Empty\n1 form (1 version): f0\n0 participants\n0 answers',
+      'Updated\n2 forms: Title 1 (f0), Title 3 (f1)\n1 participant\n1 answer\nlast answer 1 Mar 2026, 05:33',
+      'Old\n2 forms: Title 1 (f0), Title 2 (f1)\n2 participants\n3 answers\nlast answer 2 Mar 2026, 03:10',
+      'Empty\n1 form: f0\n0 participants\n0 answers',
     ]);
   expect(await focused(page)).toBe('Updated');
 

@@ -2,10 +2,12 @@ import type { Api, Params } from './api.ts';
 
 /** How long a result is used again, in milliseconds. */
 const FRESH = 60_000;
+/** How many requests run at a time. The service runs two scans at a time for a key. */
+const AT_ONCE = 2;
 
 /**
  * Results of the API, for all views. A count of millions takes seconds, so the same one is
- * requested at most once a minute.
+ * requested at most once a minute. Requests take turns: those that a view makes first come first.
  */
 export interface Results {
   /**
@@ -31,12 +33,13 @@ interface SharedRequest {
 const addressOf = (path: string, params: Params) => `${path}?${new URLSearchParams(params)}`;
 
 export function createResults({ json }: Pick<Api, 'json'>): Results {
+  const inTurn = createQueue();
   const requests = new Map<string, SharedRequest>();
   const known = new Map<string, unknown>();
 
   function start(address: string, path: string, params: Params): SharedRequest {
     const controller = new AbortController();
-    const result = json(path, params, controller.signal);
+    const result = inTurn(() => json(path, params, controller.signal), controller.signal);
     const forget = () => {
       if (requests.get(address) === request) requests.delete(address);
     };
@@ -82,5 +85,24 @@ export function createResults({ json }: Pick<Api, 'json'>): Results {
       signal.throwIfAborted();
       return result as T;
     },
+  };
+}
+
+/** Runs tasks in order, two at a time. One that is aborted before its turn does not run. */
+function createQueue() {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  return async <T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    if (running === AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      signal.throwIfAborted();
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
   };
 }
