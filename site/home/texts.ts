@@ -1,7 +1,6 @@
 /*
  * Every text of the page, so that it can be translated: translate this file, and the title and the
- * note in home.html. Names that come from the API (surveys, forms, questions) are
- * not translated.
+ * note in home.html. Names that come from the API (surveys, forms, questions) are not translated.
  */
 
 import type { Limits } from './limits.ts';
@@ -159,7 +158,7 @@ export const survey = { all: '‹ All surveys', views: 'Views of this survey' };
 /** The views of a survey. */
 export const views = { results: 'Results', answers: 'Answers', download: 'Download' };
 
-/** The bar that says what is selected, and the fields to change it. */
+/** The bar that shows what is selected, and the fields to change it. */
 export const filter = {
   region: 'Selection',
   title: 'Filter',
@@ -205,7 +204,7 @@ export const glance = {
   times: (first: string, last: string) =>
     `First answer ${moment(first)}, last answer ${moment(last)}. `,
   zone: TIMES,
-  anyDays: ' Only the first row and these times are of the selected days.',
+  anyDays: ' Only the first row and these times are limited to the selected days.',
   empty: 'This survey has no answers yet.',
 };
 
@@ -244,11 +243,11 @@ export const results = {
   how: 'How this is counted',
   rules: [
     'Of several answers to a question, the last counts. A question that a form skipped counts as not answered.',
-    '“Last answer here”: so many have given no later answer in the selected forms. Some may still be answering.',
+    '“Last answer here” is how many participants have given no later answer in the selected forms. Some may still be answering.',
     'A filter by question changes the list, not the numbers in it.',
     'A record is a row of the file with one row per participant. Someone who came from two forms has two.',
     'A letter is shown as the choice that the question’s text lists for it, a number as it was given.',
-    'Texts and groups of one record can identify people, so they are shown only when you ask for them.',
+    'Texts and groups that only one record has can identify people, so they are shown only when you ask for them.',
   ],
   label: 'Search questions',
   count: (count: number) => counted(count, 'question', 'questions'),
@@ -369,12 +368,12 @@ export const form = {
   boxes: {
     timing: {
       label: 'With times',
-      note: 'Columns that say how long the answers took.',
+      note: 'Adds columns that show how long answering took.',
       choices: ['false', 'true'],
     },
     numbers: {
       label: 'Numbers as text',
-      note: 'Otherwise, the answers to a question that are all numbers are cells with numbers. IDs are always text.',
+      note: 'Otherwise, a question whose answers are all numbers has cells with numbers. IDs are always text.',
       choices: ['true', 'false'],
     },
     codebook: {
