@@ -35,9 +35,7 @@ def frame(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
 def answers(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     """Implement `Survey.answers`."""
     pandas = require("pandas")
-    body, rows = http.json(
-        "/responses/answers", parameters, lambda body: (body, answer_rows(body))
-    )
+    body, rows = http.json("/responses/answers", parameters, lambda body: (body, answer_rows(body)))
     columns = ["column", "shortcode", "question_ref", "value", "records"]
     if "by" in body:
         columns.insert(-1, "group")
