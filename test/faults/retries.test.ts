@@ -72,6 +72,8 @@ test.each([
 ])(
   'a permanent failure gets 503 before the first byte, %s',
   async (_, { status, body, isRetried }) => {
+    service.proxy.inject();
+    await get('/surveys', survey); // so that no request has to look up the key
     service.proxy.inject((exchange) => {
       if (isRetried && exchange.index % 2 === 0) exchange.reset();
       else exchange.reply(status, body);
