@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { query } from '../support/api.ts';
 import {
   type TestResponse,
   type TestSurvey,
@@ -217,6 +218,20 @@ describe('a form', () => {
     await page.goto(link.replace('q2', 'gone'));
     await enterKey(page, survey.account.key);
     await page.getByText('The link names a question that has no selected answers.').waitFor();
+  });
+
+  test('stays below the bar with the question that a link names, while those above it are drawn', async () => {
+    const survey = await create();
+    const values = Array.from({ length: 20 }, (_, i) => `Answer ${i % 10}`);
+    const responses = Array.from({ length: 20 }, (_, i) =>
+      give(`q${i}`, values, { question_text: `Question ${i}?`, question_idx: i }),
+    );
+    await addResponses(survey, responses.flat());
+    const page = await openPage(`/${query({ survey: survey.name })}#question/f0/q14`);
+    await enterKey(page, survey.account.key);
+    await settled(page);
+    const top = async () => (await card(page, 'Question 14?').boundingBox())?.y;
+    expect(await top()).toBeCloseTo(96, -1);
   });
 
   test('is named above the questions that a search finds', async () => {

@@ -57,7 +57,6 @@ export function splitControl({ split, asked, keys, limits, choose }: SplitContro
     setProblem(arm, entered === '' || isArm(entered) ? '' : texts.noArm);
     if (select.value !== ARM) choose(select.value);
     else if (isArm(entered)) choose(splitBy(ARM, entered));
-    else arm.focus();
   };
   select.addEventListener('input', show);
   arm.addEventListener('change', show);
