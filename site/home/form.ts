@@ -124,6 +124,11 @@ function tableControls(
   const pick = (name: keyof typeof lists) => select(name, lists[name], selection.get(name));
   const value = pick('value');
   value.append(html.span('note', lists.value.note));
+  const layout = html.div({}, ...radios('layout', texts.layouts, selection.get('layout')));
+  // Most people want texts. A link without `value` stays one with letters, as in the API.
+  layout.addEventListener('input', () => {
+    Object.assign(value.querySelector('select') ?? {}, { value: 'label' });
+  });
   const keyList = (name: keyof typeof texts.lists) =>
     choiceList({
       name,
@@ -134,7 +139,7 @@ function tableControls(
     });
 
   return [
-    ['layout', html.div({}, ...radios('layout', texts.layouts, selection.get('layout')))],
+    ['layout', layout],
     ['value', value],
     ['repeats', pick('repeats')],
     ['columns', pick('columns')],

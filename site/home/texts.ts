@@ -218,7 +218,7 @@ export const days = {
     year: (day: string) => String(Number(day.slice(0, 4))),
   },
   caption: (unit: string, zone: string, most: number) =>
-    `Participants per ${unit}, ${number(most)} at most${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
+    `Participants per ${unit}, up to ${number(most)}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   sum: 'Someone who answered on several days is counted once for each day.',
 };
 
@@ -244,7 +244,7 @@ export const results = {
   how: 'How this is counted',
   rules: [
     'Of several answers to a question, the last counts. A question that a form skipped counts as not answered.',
-    '“Last answer here”: so many have given no later answer in the selected forms. Some may still be answering.',
+    '“Last answer here” counts those with no later answer in the selected forms. Some may still be answering.',
     'A filter by question changes the list, not the numbers in it.',
     'A record is a row of the file with one row per participant. Someone who came from two forms has two.',
     'A letter is shown as the choice that the question’s text lists for it, a number as it was given.',
@@ -360,8 +360,8 @@ export const form = {
       note: 'Extra information stored with each answer (metadata), such as the platform or the start time. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and the oldest answers have.',
     },
     require_metadata: {
-      label: 'Leave out testers, who come without',
-      none: '(nothing is chosen)',
+      label: 'Leave out testers (those without)',
+      none: 'nothing chosen',
       note: 'Choose what all real participants have, such as the “cluster” of the advertisement. Whoever has an answer without it is left out. Below the form you see who.',
     },
   },

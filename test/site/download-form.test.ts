@@ -316,7 +316,7 @@ const programs: [
     'csv',
     { bom: 'true', safe: 'true' },
     'responses.csv',
-    'CSV for Excel · One row per participant · 2 questions · Answers: as given, choices as text · More columns: a "key" · Leave out testers, who come without: cluster',
+    'CSV for Excel · One row per participant · 2 questions · Answers: as given, choices as text · More columns: a "key" · Leave out testers (those without): cluster',
     /^it-s-ümläut-more-n_wide_filtered_[\d-]+_\d{4}\.csv$/,
   ],
   [
@@ -365,8 +365,7 @@ test('the button and the programs download the same bytes as the API, without wh
   const codebook = page.getByRole('checkbox', { name: 'With the codebook' });
   await codebook.check();
   const curl = page.getByRole('group', { name: 'curl' });
-  await field(page, 'Answers').selectOption('as given, choices as text');
-  expect(await curl.textContent()).toContain('value=label');
+  expect(await curl.textContent()).toContain('value=label'); // as most people want it
   await field(page, 'Answers').selectOption('translated, choices as letters');
   expect(await curl.textContent()).toMatch(/value=translated.*codebook=true.*numbers=true/s);
   await page.getByText('More options').click();

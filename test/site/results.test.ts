@@ -106,7 +106,7 @@ test('draws the participants of each day, with their numbers for screen readers 
     )
     .waitFor();
   const chart = page.getByRole('figure');
-  await chart.getByText('Participants per day, 3 at most').waitFor();
+  await chart.getByText('Participants per day, up to 3').waitFor();
   const rows = [
     ['28 Feb 2026', '3 participants', '3 answers'],
     ['1 Mar 2026', '1 participant', '2 answers'],
@@ -139,7 +139,7 @@ test('the days of many weeks are counted by week, in UTC if the service does not
   );
   const page = await openSurvey(survey, {}, { timezoneId: 'GMT+3', provoked: /status of 400/ });
   const chart = page.getByRole('figure');
-  await chart.getByText('Participants per week, 2 at most (in the time zone UTC)').waitFor();
+  await chart.getByText('Participants per week, up to 2 (in the time zone UTC)').waitFor();
   await chart
     .getByText('Someone who answered on several days is counted once for each day.')
     .waitFor();
