@@ -122,13 +122,10 @@ function tableControls(
     spellcheck: false,
   });
   const pick = (name: keyof typeof lists) => select(name, lists[name], selection.get(name));
-  const value = pick('value');
+  // Who then chooses one row per participant wants texts. A link to letters stays one.
+  const given = selection.get('value') ?? (isWide(selection) ? '' : 'label');
+  const value = select('value', lists.value, given);
   value.append(html.span('note', lists.value.note));
-  const layout = html.div({}, ...radios('layout', texts.layouts, selection.get('layout')));
-  // Most people want texts. A link without `value` stays one with letters, as in the API.
-  layout.addEventListener('input', () => {
-    Object.assign(value.querySelector('select') ?? {}, { value: 'label' });
-  });
   const keyList = (name: keyof typeof texts.lists) =>
     choiceList({
       name,
@@ -139,7 +136,7 @@ function tableControls(
     });
 
   return [
-    ['layout', layout],
+    ['layout', html.div({}, ...radios('layout', texts.layouts, selection.get('layout')))],
     ['value', value],
     ['repeats', pick('repeats')],
     ['columns', pick('columns')],

@@ -77,10 +77,10 @@ export const key = {
   show: 'Show key',
   hide: 'Hide key',
   lead: 'See your surveys and download their answers.',
-  note: 'You got the key from whoever runs this service. It starts with sres_ or sresl_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
+  note: 'You got the key from whoever runs this service. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
   keep: 'Keep in this tab',
   keepNote:
-    'The key stays until you close this tab, even after a reload, and is shared with other tabs of this service that you open meanwhile.',
+    'The key stays until you close this tab, even after a reload. Other tabs of this service that you open get it too.',
   open: 'Show my surveys',
   linked: (survey: string) => `This link opens the survey “${survey}”. Enter your key to see it.`,
   empty: 'Paste your key first.',
@@ -122,7 +122,7 @@ export const key = {
 
 /** What to do about a failure, by the code in the response's `X-Error-Code`. */
 export const errors = {
-  rate_limited: 'Too many requests are being made for this account. Wait a minute, then try again.',
+  rate_limited: 'Too many requests for this account. Wait a minute, then try again.',
   overloaded: 'The service is busy. Try again in a minute.',
   database_unavailable:
     'The database cannot be reached. Try again in a few minutes. If that does not help, tell whoever runs this service.',
@@ -130,7 +130,7 @@ export const errors = {
     'This key gives access to no survey with this name. The link may be misspelled, or made for the key of another account.',
   offline: 'The service cannot be reached. Check your connection, then try again.',
   export_too_large:
-    'This is too large for one file of this kind. Choose fewer questions, forms or days, or another file format or table layout.',
+    'This is too large for one file. Choose fewer questions, forms or days, or another file format or table layout.',
   /** @param requestId empty if a gateway has failed */
   other(requestId: string): string {
     const tell = requestId === '' ? 'tell' : `send the request ID ${requestId} to`;
@@ -140,8 +140,8 @@ export const errors = {
 
 export const surveys = {
   title: 'Your surveys',
-  none: 'There are no surveys yet. A survey appears here as soon as it has a form.',
-  order: 'The survey with the newest form comes first.',
+  none: 'No surveys yet. A survey appears here as soon as it has a form.',
+  order: 'Newest form first.',
   zone: TIMES,
   sort: {
     label: 'Sort by',
@@ -193,8 +193,7 @@ export const link = {
   notDay: ' is not a day.',
   once: ' was ignored: only one value is possible.',
   unknown: ' was not recognised.',
-  check:
-    'What you see may include more than the link was meant for. Check the selection before you download.',
+  check: 'You may see more than the link was meant for. Check the selection before you download.',
   noSurvey: 'The link names no survey.',
 };
 
@@ -205,7 +204,7 @@ export const glance = {
   times: (first: string, last: string) =>
     `First answer ${moment(first)}, last answer ${moment(last)}. `,
   zone: TIMES,
-  anyDays: ' Only the first row and these times are of the selected days.',
+  anyDays: ' Only the first row and these times are limited to the selected days.',
   empty: 'This survey has no answers yet.',
 };
 
@@ -244,11 +243,11 @@ export const results = {
   how: 'How this is counted',
   rules: [
     'Of several answers to a question, the last counts. A question that a form skipped counts as not answered.',
-    '“Last answer here” counts those with no later answer in the selected forms. Some may still be answering.',
+    '“Last answer here” is how many participants have given no later answer in the selected forms. Some may still be answering.',
     'A filter by question changes the list, not the numbers in it.',
     'A record is a row of the file with one row per participant. Someone who came from two forms has two.',
-    'A letter is shown as the choice that the question’s text lists for it, a number as it was given.',
-    'Texts and groups of one record can identify people, so they are shown only when you ask for them.',
+    'A letter is shown as its choice in the question’s text, a number as it was given.',
+    'Texts and groups that only one record has can identify people, so they are shown only when you ask for them.',
   ],
   label: 'Search questions',
   count: (count: number) => counted(count, 'question', 'questions'),
@@ -273,7 +272,7 @@ export const results = {
   mean: (text: string) => means.format(text as `${number}`),
   figures: ['Median', 'Mean', 'Quartiles', 'Range'],
   notNumbers: (count: number, all: number) => `Not numbers: ${number(count)} of ${answers(all)}.`,
-  tooManyNumbers: 'There are too many different numbers to split.',
+  tooManyNumbers: 'Too many different numbers to split.',
   others: (forms: readonly string[]) => `Also asked in: ${forms.join(', ')}.`,
   copyTable: 'Copy table',
   copyLink: 'Copy link',
@@ -349,7 +348,7 @@ export const form = {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
     wide: {
       label: 'One row per participant',
-      note: 'One column per question, with its short name: the codebook has its text. Someone who started the survey from two different forms has two rows.',
+      note: 'One column per question, with its short name: the codebook has its text. Someone who started from two forms has two rows.',
     },
   },
   /** The lists to choose several values from, by parameter. */
@@ -357,24 +356,24 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Extra information stored with each answer (metadata), such as the platform or the start time. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and the oldest answers have.',
+      note: 'Extra information stored with each answer (metadata), such as the platform. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and the oldest answers have.',
     },
     require_metadata: {
       label: 'Leave out testers (those without)',
       none: 'nothing chosen',
-      note: 'Choose what all real participants have, such as the “cluster” of the advertisement. Whoever has an answer without it is left out. Below the form you see who.',
+      note: 'Choose what all real participants have, such as the “cluster” of the advertisement. Whoever has an answer without it is left out, and listed below the form.',
     },
   },
   /** The boxes, by parameter, with their values. The first is the default. */
   boxes: {
     timing: {
       label: 'With times',
-      note: 'Columns that say how long the answers took.',
+      note: 'Adds columns that show how long answering took.',
       choices: ['false', 'true'],
     },
     numbers: {
       label: 'Numbers as text',
-      note: 'Otherwise, the answers to a question that are all numbers are cells with numbers. IDs are always text.',
+      note: 'Otherwise, a question whose answers are all numbers has cells with numbers. IDs are always text.',
       choices: ['true', 'false'],
     },
     codebook: {
@@ -386,7 +385,7 @@ export const form = {
   arm: {
     label: 'Treatment arms',
     none: 'none',
-    note: 'The group of an experiment that each participant is in, by its name in the form: seed_4 for four groups.',
+    note: 'Each participant’s group in an experiment, by its name in the form: seed_4 for four groups.',
   },
   none: 'No answers match. Change the selection.',
   leftOut: (count: number) =>
@@ -462,7 +461,7 @@ export const options = {
 export const choices = {
   search: (label: string) => `Search: ${label}`,
   count: (count: number) => counted(count, 'choice', 'choices'),
-  empty: 'There is nothing to choose from.',
+  empty: 'Nothing to choose from.',
 };
 
 const unit = (name: 'second' | 'minute' | 'hour', value: number) =>
@@ -485,21 +484,21 @@ export const downloads = {
   },
   waiting: {
     lost: 'The connection was lost. Trying to continue…',
-    restarting: 'The connection was lost. This kind of file has to start again from the beginning…',
+    restarting: 'The connection was lost. This kind of file has to start again…',
     busy: 'The service is busy. Waiting to continue…',
   },
   unfinished: 'Not finished.',
-  startsAgain: 'It has to start again from the beginning.',
+  startsAgain: 'It has to start again.',
   arrived: (amount: string) => `${amount} arrived so far.`,
   missing: (rows: number, total: number) =>
     `Incomplete: only ${number(rows)} of ${answers(total)} arrived. Start the download again.`,
-  full: 'There is not enough space for this file. Free up some space on your device, then try again.',
+  full: 'Not enough space for this file. Free some on your device, then try again.',
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (amount: string) => `Complete: ${amount}.`,
   added: (count: number) => `${number(count)} of them arrived during the download.`,
   where:
     'Your browser saves complete files in its downloads folder. Check that a file is there before you remove it here.',
-  inMemory: 'Keep this page open until the download is complete, because the file is in memory.',
+  inMemory: 'Keep this page open until the download is complete: the file is in memory.',
   cancel: 'Cancel',
   continue: 'Continue',
   again: 'Start again',

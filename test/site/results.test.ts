@@ -412,7 +412,7 @@ describe('a split', () => {
     const survey = await create(3);
     await addResponses(survey, [
       ...give('q', ['yes', 'yes', 'no'], { question_text: 'Well?' }),
-      ...give('q', ['no'], { question_text: 'Well?', form: 2 }),
+      ...give('q', ['no', 'no', 'yes', 'yes', 'no', 'no'], { question_text: 'Well?', form: 2 }),
       ...give('r', ['no', 'no'], { question_text: 'Other?' }),
     ]);
     const page = await openSurvey(survey, { by: 'form' });
@@ -421,8 +421,14 @@ describe('a split', () => {
         .poll(() => parts(card(page, 'Well?').nth(place)))
         .toEqual([
           ['Title 1 (f0) of 3 participants', 'yes 2 67%'],
-          ['Title 2 (f1) of 1 participant'],
+          ['Title 2 (f1) of 6 participants', 'yes 2 33%', 'no 4 67%'], // in the same order
         ]);
+    // and on the same scale
+    const lengths = card(page, 'Well?').first().locator('.share');
+    const styles = await lengths.evaluateAll((nodes) =>
+      nodes.map((node) => node.getAttribute('style')),
+    );
+    expect(styles).toEqual(['--share: 100%;', '--share: 50%;', '--share: 100%;']);
     expect(await parts(card(page, 'Other?'))).toEqual([['of 2 participants', 'no 2 100%']]);
   });
 });
