@@ -87,7 +87,7 @@ export const key = {
   malformed:
     'This is not a complete key. A key starts with sres_ or sresl_, followed by 49 letters and digits. Copy all of it again.',
   wrong:
-    'This key does not work here. It may have expired or been revoked, or it may belong to another service. Ask whoever gave it to you for a new one.',
+    'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
   revoked:
     'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
   owner: (email: string) => `Key for ${email}`,
@@ -310,7 +310,6 @@ export const newest = {
   form: 'Form:',
   translated: 'Translated from:',
   choice: (letter: string) => `Choice ${letter}`,
-  empty: '(empty)',
 };
 
 /** What long lists and long texts have in common. */
@@ -335,7 +334,7 @@ export const form = {
     },
     'csv-excel': {
       label: 'CSV for Excel',
-      note: 'Puts an apostrophe before text that Excel could run as a formula. This changes the data.',
+      note: 'Puts an apostrophe before text that Excel could run as a formula: the data changes.',
     },
     ndjson: { label: 'NDJSON', note: 'For programs. Always one line per answer.' },
   },
@@ -356,7 +355,7 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Extra information stored with each answer (metadata), such as the platform. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and the oldest answers have.',
+      note: 'Extra information stored with each answer (metadata), such as the platform. What you choose becomes a column; the column “metadata” has all of it. Listed is what the newest and oldest answers have.',
     },
     require_metadata: {
       label: 'Leave out testers (those without)',
@@ -387,7 +386,7 @@ export const form = {
     none: 'none',
     note: 'Each participant’s group in an experiment, by its name in the form: seed_4 for four groups.',
   },
-  none: 'No answers match. Change the selection.',
+  none: 'No answers to download.',
   leftOut: (count: number) =>
     `${participants(count)} ${count === 1 ? 'is' : 'are'} left out of the file:`,
   /** Why participants are left out. @param rule the parameter. @param name its value */

@@ -213,7 +213,7 @@ test('shows whom a file leaves out, by rule, with their IDs', async () => {
   await page.getByLabel('One row per participant').check();
   await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('tester').check();
   await left.getByText('7 participants are left out of the file:').waitFor();
-  await page.getByText('No answers match. Change the selection.').waitFor();
+  await page.getByText('No answers to download.').waitFor();
   expect(await downloadButton(page).isDisabled()).toBe(true);
   await page.getByRole('radio', { name: 'Codebook only' }).check();
   await expect.poll(() => left.count()).toBe(0);
