@@ -225,7 +225,7 @@ const shares = new Intl.NumberFormat(LANGUAGE, { style: 'percent' });
 
 /** A share that is not rounded to 0% or 100%. */
 const shareText = (share: number) =>
-  share > 0 && share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1);
+  share > 0 && share < 0.01 ? '<1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1);
 
 const decimals = new Intl.NumberFormat(LANGUAGE, {
   maximumFractionDigits: 20,
