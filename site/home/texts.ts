@@ -89,7 +89,7 @@ export const key = {
   wrong:
     'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
   revoked:
-    'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
+    'Your key no longer works: it has expired or been revoked. Enter another one.',
   owner: (email: string) => `Key for ${email}`,
   expires: (at: string) => `(expires ${moment(at)})`,
   limited: 'It sees only a part',
@@ -355,7 +355,7 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Extra information stored with each answer (metadata), such as the platform. What you choose becomes a column; the column “metadata” has all of it. Listed is what the newest and oldest answers have.',
+      note: 'Extra information with each answer (metadata), such as the platform. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and oldest answers have.',
     },
     require_metadata: {
       label: 'Leave out testers (those without)',
@@ -491,12 +491,12 @@ export const downloads = {
   arrived: (amount: string) => `${amount} arrived so far.`,
   missing: (rows: number, total: number) =>
     `Incomplete: only ${number(rows)} of ${answers(total)} arrived. Start the download again.`,
-  full: 'Not enough space for this file. Free some on your device, then try again.',
+  full: 'Not enough space for this file. Free some, then try again.',
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (amount: string) => `Complete: ${amount}.`,
   added: (count: number) => `${number(count)} of them arrived during the download.`,
   where:
-    'Your browser saves complete files in its downloads folder. Check that a file is there before you remove it here.',
+    'Your browser saves complete files in its downloads folder. Check that a file is there before you remove it.',
   inMemory: 'Keep this page open until the download is complete: the file is in memory.',
   cancel: 'Cancel',
   continue: 'Continue',
