@@ -88,8 +88,7 @@ export const key = {
     'This is not a complete key. A key starts with sres_ or sresl_, followed by 49 letters and digits. Copy all of it again.',
   wrong:
     'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
-  revoked:
-    'Your key no longer works: it has expired or been revoked. Enter another one.',
+  revoked: 'Your key no longer works: it has expired or been revoked. Enter another one.',
   owner: (email: string) => `Key for ${email}`,
   expires: (at: string) => `(expires ${moment(at)})`,
   limited: 'It sees only a part',
@@ -246,7 +245,7 @@ export const results = {
     '“Last answer here” is how many participants have given no later answer in the selected forms. Some may still be answering.',
     'A filter by question changes the list, not the numbers in it.',
     'A record is a row of the file with one row per participant. Someone who came from two forms has two.',
-    'A letter is shown as its choice in the question’s text, a number as it was given.',
+    'A letter is shown as the choice that the question’s text lists for it, a number as it was given.',
     'Texts and groups that only one record has can identify people, so they are shown only when you ask for them.',
   ],
   label: 'Search questions',
@@ -496,7 +495,7 @@ export const downloads = {
   complete: (amount: string) => `Complete: ${amount}.`,
   added: (count: number) => `${number(count)} of them arrived during the download.`,
   where:
-    'Your browser saves complete files in its downloads folder. Check that a file is there before you remove it.',
+    'Your browser saves complete files in its downloads folder. Look there before you remove one.',
   inMemory: 'Keep this page open until the download is complete: the file is in memory.',
   cancel: 'Cancel',
   continue: 'Continue',
