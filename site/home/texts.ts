@@ -354,7 +354,7 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Extra information with each answer (metadata), such as the platform. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and oldest answers have.',
+      note: 'Extra data of each answer (metadata), such as the platform. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and oldest answers have.',
     },
     require_metadata: {
       label: 'Leave out testers (those without)',
