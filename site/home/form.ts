@@ -122,7 +122,9 @@ function tableControls(
     spellcheck: false,
   });
   const pick = (name: keyof typeof lists) => select(name, lists[name], selection.get(name));
-  const value = pick('value');
+  // Who then chooses one row per participant wants texts. A link to letters stays one.
+  const given = selection.get('value') ?? (isWide(selection) ? '' : 'label');
+  const value = select('value', lists.value, given);
   value.append(html.span('note', lists.value.note));
   const keyList = (name: keyof typeof texts.lists) =>
     choiceList({

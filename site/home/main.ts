@@ -27,9 +27,9 @@ document.body.append(
     'top',
     html.img({ src: icon, alt: '', width: 32, height: 32 }),
     html.p('name', texts.page.name),
-    account,
     // In another tab: this one would lose a key that it does not keep.
     html.a({ href: '/docs', target: '_blank', rel: 'noopener' }, texts.page.reference),
+    account,
   ),
   main,
 );

@@ -7,7 +7,7 @@ import { cut, longText } from './long-text.ts';
 import { formsOf } from './offers.ts';
 import { changed, filtersOf, hrefOf } from './selection.ts';
 import type { ViewContext } from './view.ts';
-import { moment, newest as texts, page } from './texts.ts';
+import { moment, newest as texts, page, results } from './texts.ts';
 
 const PAGE_SIZE = 25;
 
@@ -99,7 +99,7 @@ function answerRow({
   response,
   translated_response,
 }: Answer): HTMLElement {
-  const textOf = (text: string) => (text === '' ? html.p('note', texts.empty) : longText(text));
+  const textOf = (text: string) => (text === '' ? html.p('note', results.empty) : longText(text));
   const label = choiceLabel(response, question_text);
   const shown = label ?? translated_response ?? response;
   const original =

@@ -76,19 +76,18 @@ export const key = {
   show: 'Show key',
   hide: 'Hide key',
   lead: 'See your surveys and download their answers.',
-  note: 'You got the key from whoever runs this service. It starts with sres_ or sresl_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
+  note: 'You got the key from whoever runs this service. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
   keep: 'Keep in this tab',
   keepNote:
-    'The key stays until you close this tab, even after a reload, and is shared with other tabs of this service that you open meanwhile.',
+    'The key stays until you close this tab, even after a reload. Other tabs of this service that you open get it too.',
   open: 'Show my surveys',
   linked: (survey: string) => `This link opens the survey “${survey}”. Enter your key to see it.`,
   empty: 'Paste your key first.',
   malformed:
     'This is not a complete key. A key starts with sres_ or sresl_, followed by 49 letters and digits. Copy all of it again.',
   wrong:
-    'This key does not work here. It may have expired or been revoked, or it may belong to another service. Ask whoever gave it to you for a new one.',
-  revoked:
-    'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
+    'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
+  revoked: 'Your key no longer works: it has expired or been revoked. Enter another one.',
   owner: (email: string) => `Key for ${email}`,
   expires: (at: string) => `(expires ${moment(at)})`,
   limited: 'It sees only a part',
@@ -121,7 +120,7 @@ export const key = {
 
 /** What to do about a failure, by the code in the response's `X-Error-Code`. */
 export const errors = {
-  rate_limited: 'Too many requests are being made for this account. Wait a minute, then try again.',
+  rate_limited: 'Too many requests for this account. Wait a minute, then try again.',
   overloaded: 'The service is busy. Try again in a minute.',
   database_unavailable:
     'The database cannot be reached. Try again in a few minutes. If that does not help, tell whoever runs this service.',
@@ -129,7 +128,7 @@ export const errors = {
     'This key gives access to no survey with this name. The link may be misspelled, or made for the key of another account.',
   offline: 'The service cannot be reached. Check your connection, then try again.',
   export_too_large:
-    'This is too large for one file of this kind. Choose fewer questions, forms or days, or another file format or table layout.',
+    'This is too large for one file. Choose fewer questions, forms or days, or another file format or table layout.',
   /** @param requestId empty if a gateway has failed */
   other(requestId: string): string {
     const tell = requestId === '' ? 'tell' : `send the request ID ${requestId} to`;
@@ -139,8 +138,8 @@ export const errors = {
 
 export const surveys = {
   title: 'Your surveys',
-  none: 'There are no surveys yet. A survey appears here as soon as it has a form.',
-  order: 'The survey with the newest form comes first.',
+  none: 'No surveys yet. A survey appears here as soon as it has a form.',
+  order: 'Newest form first.',
   zone: TIMES,
   sort: {
     label: 'Sort by',
@@ -192,8 +191,7 @@ export const link = {
   notDay: ' is not a day.',
   once: ' was ignored: only one value is possible.',
   unknown: ' was not recognised.',
-  check:
-    'What you see may include more than the link was meant for. Check the selection before you download.',
+  check: 'You may see more than the link was meant for. Check the selection before you download.',
   noSurvey: 'The link names no survey.',
 };
 
@@ -217,7 +215,7 @@ export const days = {
     year: (day: string) => String(Number(day.slice(0, 4))),
   },
   caption: (unit: string, zone: string, most: number) =>
-    `Participants per ${unit}, ${number(most)} at most${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
+    `Participants per ${unit}, up to ${number(most)}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   sum: 'Someone who answered on several days is counted once for each day.',
 };
 
@@ -225,7 +223,7 @@ const shares = new Intl.NumberFormat(LANGUAGE, { style: 'percent' });
 
 /** A share that is not rounded to 0% or 100%. */
 const shareText = (share: number) =>
-  share > 0 && share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1);
+  share > 0 && share < 0.01 ? '<1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1);
 
 const decimals = new Intl.NumberFormat(LANGUAGE, {
   maximumFractionDigits: 20,
@@ -272,7 +270,7 @@ export const results = {
   mean: (text: string) => means.format(text as `${number}`),
   figures: ['Median', 'Mean', 'Quartiles', 'Range'],
   notNumbers: (count: number, all: number) => `Not numbers: ${number(count)} of ${answers(all)}.`,
-  tooManyNumbers: 'There are too many different numbers to split.',
+  tooManyNumbers: 'Too many different numbers to split.',
   others: (forms: readonly string[]) => `Also asked in: ${forms.join(', ')}.`,
   copyTable: 'Copy table',
   copyLink: 'Copy link',
@@ -310,7 +308,6 @@ export const newest = {
   form: 'Form:',
   translated: 'Translated from:',
   choice: (letter: string) => `Choice ${letter}`,
-  empty: '(empty)',
 };
 
 /** What long lists and long texts have in common. */
@@ -335,7 +332,7 @@ export const form = {
     },
     'csv-excel': {
       label: 'CSV for Excel',
-      note: 'Puts an apostrophe before text that Excel could run as a formula. This changes the data.',
+      note: 'Puts an apostrophe before text that Excel could run as a formula: the data changes.',
     },
     ndjson: { label: 'NDJSON', note: 'For programs. Always one line per answer.' },
   },
@@ -348,7 +345,7 @@ export const form = {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
     wide: {
       label: 'One row per participant',
-      note: 'One column per question, with its short name: the codebook has its text. Someone who started the survey from two different forms has two rows.',
+      note: 'One column per question, with its short name: the codebook has its text. Someone who started from two forms has two rows.',
     },
   },
   /** The lists to choose several values from, by parameter. */
@@ -356,12 +353,12 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Extra information stored with each answer (metadata), such as the platform or the start time. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and the oldest answers have.',
+      note: 'Extra data of each answer (metadata), such as the platform. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and oldest answers have.',
     },
     require_metadata: {
-      label: 'Leave out testers, who come without',
-      none: '(nothing is chosen)',
-      note: 'Choose what all real participants have, such as the “cluster” of the advertisement. Whoever has an answer without it is left out. Below the form you see who.',
+      label: 'Leave out testers (those without)',
+      none: 'nothing chosen',
+      note: 'Choose what all real participants have, such as the “cluster” of the advertisement. Whoever has an answer without it is left out, and listed below the form.',
     },
   },
   /** The boxes, by parameter, with their values. The first is the default. */
@@ -385,9 +382,9 @@ export const form = {
   arm: {
     label: 'Treatment arms',
     none: 'none',
-    note: 'The group of an experiment that each participant is in, by its name in the form: seed_4 for four groups.',
+    note: 'Each participant’s group in an experiment, by its name in the form: seed_4 for four groups.',
   },
-  none: 'No answers match. Change the selection.',
+  none: 'No answers to download.',
   leftOut: (count: number) =>
     `${participants(count)} ${count === 1 ? 'is' : 'are'} left out of the file:`,
   /** Why participants are left out. @param rule the parameter. @param name its value */
@@ -461,7 +458,7 @@ export const options = {
 export const choices = {
   search: (label: string) => `Search: ${label}`,
   count: (count: number) => counted(count, 'choice', 'choices'),
-  empty: 'There is nothing to choose from.',
+  empty: 'Nothing to choose from.',
 };
 
 const unit = (name: 'second' | 'minute' | 'hour', value: number) =>
@@ -484,21 +481,21 @@ export const downloads = {
   },
   waiting: {
     lost: 'The connection was lost. Trying to continue…',
-    restarting: 'The connection was lost. This kind of file has to start again from the beginning…',
+    restarting: 'The connection was lost. This kind of file has to start again…',
     busy: 'The service is busy. Waiting to continue…',
   },
   unfinished: 'Not finished.',
-  startsAgain: 'It has to start again from the beginning.',
+  startsAgain: 'It has to start again.',
   arrived: (amount: string) => `${amount} arrived so far.`,
   missing: (rows: number, total: number) =>
     `Incomplete: only ${number(rows)} of ${answers(total)} arrived. Start the download again.`,
-  full: 'There is not enough space for this file. Free up some space on your device, then try again.',
+  full: 'Not enough space for this file. Free some, then try again.',
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (amount: string) => `Complete: ${amount}.`,
   added: (count: number) => `${number(count)} of them arrived during the download.`,
   where:
-    'Your browser saves complete files in its downloads folder. Check that a file is there before you remove it here.',
-  inMemory: 'Keep this page open until the download is complete, because the file is in memory.',
+    'Your browser saves complete files in its downloads folder. Look there before you remove one.',
+  inMemory: 'Keep this page open until the download is complete: the file is in memory.',
   cancel: 'Cancel',
   continue: 'Continue',
   again: 'Start again',

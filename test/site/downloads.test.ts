@@ -427,7 +427,7 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
   const { origin } = new URL(page.url());
   await devtools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 10_000 });
   await press(page, 'Start again');
-  await card(page).getByText('There is not enough space for this file.').waitFor();
+  await card(page).getByText('Not enough space for this file.').waitFor();
   await devtools.send('Storage.overrideQuotaForOrigin', { origin });
 
   const last = bytes.lastIndexOf('\n', -2) + 1;

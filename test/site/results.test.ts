@@ -107,7 +107,7 @@ test('draws the participants of each day, with their numbers for screen readers 
     )
     .waitFor();
   const chart = page.getByRole('figure');
-  await chart.getByText('Participants per day, 3 at most').waitFor();
+  await chart.getByText('Participants per day, up to 3').waitFor();
   const rows = [
     ['28 Feb 2026', '3 participants', '3 answers'],
     ['1 Mar 2026', '1 participant', '2 answers'],
@@ -140,7 +140,7 @@ test('the days of many weeks are counted by week, in UTC if the service does not
   );
   const page = await openSurvey(survey, {}, { timezoneId: 'GMT+3', provoked: /status of 400/ });
   const chart = page.getByRole('figure');
-  await chart.getByText('Participants per week, 2 at most (in the time zone UTC)').waitFor();
+  await chart.getByText('Participants per week, up to 2 (in the time zone UTC)').waitFor();
   await chart
     .getByText('Someone who answered on several days is counted once for each day.')
     .waitFor();
@@ -427,7 +427,7 @@ describe('a split', () => {
     const survey = await create(3);
     await addResponses(survey, [
       ...give('q', ['yes', 'yes', 'no'], { question_text: 'Well?' }),
-      ...give('q', ['no'], { question_text: 'Well?', form: 2 }),
+      ...give('q', ['no', 'no', 'yes', 'yes', 'no', 'no'], { question_text: 'Well?', form: 2 }),
       ...give('r', ['no', 'no'], { question_text: 'Other?' }),
     ]);
     const page = await openSurvey(survey, { by: 'form' });
@@ -436,8 +436,14 @@ describe('a split', () => {
         .poll(() => parts(card(page, 'Well?').nth(place)))
         .toEqual([
           ['Title 1 (f0) of 3 participants', 'yes 2 67%'],
-          ['Title 2 (f1) of 1 participant'],
+          ['Title 2 (f1) of 6 participants', 'yes 2 33%', 'no 4 67%'], // in the same order
         ]);
+    // and on the same scale
+    const lengths = card(page, 'Well?').first().locator('.share');
+    const styles = await lengths.evaluateAll((nodes) =>
+      nodes.map((node) => node.getAttribute('style')),
+    );
+    expect(styles).toEqual(['--share: 100%;', '--share: 50%;', '--share: 100%;']);
     expect(await parts(card(page, 'Other?'))).toEqual([['of 2 participants', 'no 2 100%']]);
   });
 });

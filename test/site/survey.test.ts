@@ -180,7 +180,7 @@ test('shows what to do after a part of a survey fails to load, and tries again o
   // The numbers, the days and the questions are of the same request.
   const results = region('Results');
   await retry(results, 'Selected');
-  await retry(results, 'Participants per day, 1 at most');
+  await retry(results, 'Participants per day, up to 1');
   await results.getByRole('button', { name: 'Try again' }).click();
   await page.locator('.card').getByText('The service cannot be reached.').waitFor();
   isBroken = false;

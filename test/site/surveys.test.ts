@@ -57,7 +57,7 @@ test('lists every survey once, the newest first, with its forms and counts, also
 
   await page.getByRole('button', { name: 'Forget key' }).click();
   await enterKey(page, (await createAccount()).key);
-  await page.getByText('There are no surveys yet.').waitFor();
+  await page.getByText('No surveys yet.').waitFor();
 });
 
 test('counts the visible surveys, two at a time, while the list stays usable and nothing moves', async () => {

@@ -55,8 +55,9 @@ function stemOf({ question_text: text, choices, question_ref }: Asked): string {
 /** What was answered, in the groups of a split, or in all forms that ask the same. */
 function answersView(asked: Asked, { count, beside, partsOf, signal }: Shown): HTMLElement {
   const find = async (one: Asked) => {
-    const { column, choices, participants, form } = one;
-    const own = ({ questions }: Answers) => questions.find((other) => other.column === column);
+    const { choices, participants, form } = one;
+    const own = ({ questions }: Answers, { column } = one) =>
+      questions.find((other) => other.column === column);
     const getAll = async () => own(await count(one, true));
     const counted = await count(one);
     const [some, parts] = [own(counted), partsOf(counted)];
@@ -70,6 +71,7 @@ function answersView(asked: Asked, { count, beside, partsOf, signal }: Shown): H
       choices,
       parts: parts ?? [isAlone ? {} : { title: form.name }],
       arePeople: answered.records === participants,
+      beside: asking.map((other) => own(counted, other) ?? answered),
       getAll,
       signal,
     });

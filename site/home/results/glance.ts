@@ -99,6 +99,6 @@ export function daysView({ session, selection, signal }: ViewContext): HTMLEleme
       ];
     },
     signal,
-    { shape: 'days' },
+    { shape: '' },
   ).node;
 }

@@ -18,6 +18,8 @@ export interface Drawing {
   readonly parts: readonly Part[];
   /** Whether each record is another participant, so that denominators can be called so. */
   readonly arePeople: boolean;
+  /** The answers in all forms that are side by side, on one scale. */
+  readonly beside: readonly Answered[];
   /** Counts it again, with all values that the API lists. */
   readonly getAll: () => Promise<Answered | undefined>;
   readonly signal: AbortSignal;
@@ -38,7 +40,7 @@ export const areNumbers = ({ numbers, records }: Answered, choices: Question['ch
  * @param draw a part's picture
  */
 export function sideBySide(
-  { answered, parts, arePeople }: Drawing,
+  { answered, parts, arePeople, beside }: Drawing,
   countsOf: (part: Part) => readonly number[],
   draw: (counts: readonly number[], all: number, most: number) => HTMLElement,
 ): HTMLElement {
@@ -49,6 +51,7 @@ export function sideBySide(
   }));
   /** The share that the longest bar shows. */
   const most = Math.max(
+    ...beside.map(({ records, values }) => (values[0]?.records ?? 0) / records),
     ...counted.flatMap(({ counts, all }) => counts.map((count) => count / all || 0)),
   );
 

@@ -15,10 +15,14 @@ const TEXTS = 10;
  * record has may tell who wrote them: they are shown only on request.
  */
 export function valuesView(drawing: Drawing): HTMLElement {
-  const { answered, choices } = drawing;
+  const { answered, choices, beside } = drawing;
   const labels = new Set(choices?.map(({ label }) => label));
   const others = ({ values }: Answered) => values.filter(({ value }) => !labels.has(value));
-  const frequent = others(answered).filter(({ records }) => records > 1);
+  const order = beside[0]?.values.map(({ value }) => value) ?? [];
+  const place = ({ value }: Value) => order.indexOf(value) >>> 0; // -1 becomes the last
+  const frequent = others(answered)
+    .filter(({ records }) => records > 1)
+    .toSorted((a, b) => place(a) - place(b));
 
   return valueBars(drawing, [...choicesIn(answered, labels), ...frequent.slice(0, TEXTS)], {
     rest({ distinct, records }, shown) {
