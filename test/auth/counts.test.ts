@@ -122,10 +122,7 @@ describe.skipIf(!hasPython).each([
       names.push(survey.name);
     }
   });
-  afterAll(async () => {
-    await stack.stop();
-    expect(counted).toContain('"grouped": '); // there were groups
-  });
+  afterAll(() => stack.stop());
 
   test.each(LIMITS)(
     'every number is what counting the files gives, with the limits %j',
@@ -148,4 +145,6 @@ describe.skipIf(!hasPython).each([
       counted += stdout;
     },
   );
+
+  test('some of the responses had groups', () => expect(counted).toContain('"grouped": '));
 });
