@@ -79,7 +79,7 @@ async function start(account: Partial<PlatformAccount> = {}, ...others: Platform
     },
     /** @returns what the command prints */
     run: async (more = '') => runHere('import.ts', `${line} ${more}`, env),
-    /** Starts the command in a process of its own. */
+    /** Starts the command in a separate process. */
     start: () => startTool('import.ts', line.split(' '), env),
     stored: (columns: string) =>
       query(

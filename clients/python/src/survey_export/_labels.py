@@ -102,7 +102,7 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> in
 def replacing(path: Path) -> Iterator[Path]:
     """Yield the path of a file to write, which replaces that at `path` if nothing is raised."""
     check_folder(path)
-    # A folder of its own: another process may be writing the same file.
+    # A separate folder: another process may be writing the same file.
     with TemporaryDirectory(".part", f"{path.name}.", path.parent) as folder:
         part = Path(folder, path.name)
         with opened(part, "wb"):
