@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import multiprocessing
+import os
 import random
 from collections import Counter
 from contextlib import suppress
@@ -11,6 +14,7 @@ from typing import TypeAlias
 
 import pytest
 
+from mirrors import ANY, die_before
 from service import DEMO_SURVEY, Study, records_of
 from survey_export import PRIMARY_KEY, Change, Client, MirrorError, Survey
 
@@ -95,6 +99,29 @@ def test_a_table_stays_exact(
             found = [*changes]
         assert {change.kind for change in found} == kinds
     assert len([*(tmp_path / ".changes").iterdir()]) == 2
+
+
+def test_a_process_that_is_killed_confirms_nothing(
+    study: Study, survey: Survey, tmp_path: Path
+) -> None:
+    survey.mirror(tmp_path / "0", "month")
+    fork = multiprocessing.get_context("fork")
+
+    def start(folder: Path, number: int) -> None:
+        die_before(number, ANY, "/.changes")
+        survey.changes(folder).__enter__()
+        os._exit(0)
+
+    for number in itertools.count(1):
+        folder = Path(copytree(tmp_path / "0", tmp_path / str(number)))
+        process = fork.Process(target=start, args=(folder, number))
+        process.start()
+        process.join()
+        with survey.changes(folder) as changes:
+            assert len([*changes]) == 150
+        if process.exitcode == 0:
+            break
+    assert number > 5
 
 
 def test_a_copy_without_empty_folders_knows_what_is_confirmed(

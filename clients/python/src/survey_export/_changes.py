@@ -75,6 +75,8 @@ def _add_version(state: Path, responses: Path) -> list[Path]:
     except (ValueError, LookupError, TypeError):
         raise _damage(state) from None
 
+    if not state.exists():  # before there is a folder, which alone would count as confirmed
+        _save(state, versions)
     _remove_others(state, versions)
     present.mkdir()
     for path in responses.glob("*.csv.gz"):
