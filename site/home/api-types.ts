@@ -14,7 +14,6 @@ export interface Question {
   readonly shortcode: string;
   readonly question_ref: string;
   readonly question_text: string;
-  readonly responses: number;
   readonly participants: number;
   /** The lettered choices that the text lists, at least two; null if it lists none. */
   readonly choices: readonly { readonly value: string; readonly label: string }[] | null;

@@ -1,6 +1,9 @@
 /* Days are texts, YYYY-MM-DD. Time zones are names of the IANA database. */
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
+
+/** The day of a time, in UTC. @param time in milliseconds since 1970 */
+export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 /** Whether a text is a day. */
 export const isDay = (text: string): boolean =>
@@ -9,7 +12,7 @@ export const isDay = (text: string): boolean =>
 /** The day that comes so many days after another one. */
 export function dayAfter(day: string, count: number): string {
   const time = Date.parse(day) + count * DAY_MS;
-  return Number.isNaN(time) ? '' : new Date(time).toISOString().slice(0, 10);
+  return Number.isNaN(time) ? '' : dayOf(time);
 }
 
 /**

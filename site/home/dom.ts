@@ -57,12 +57,16 @@ export function whenReached(node: Element, act: () => void, signal: AbortSignal)
 }
 
 /** A table with a row of headings. */
-export const table = (columns: readonly string[], body: HTMLElement): HTMLElement =>
-  html.table({}, html.thead({}, headings(columns)), body);
-
-/** A row of headings. */
-export const headings = (columns: readonly string[]): HTMLElement =>
-  html.tr({}, ...columns.map((text) => html.th({ scope: 'col' }, text)));
+export const table = (
+  columns: readonly string[],
+  rows: readonly HTMLElement[],
+  className = '',
+): HTMLElement =>
+  html.table(
+    className,
+    html.thead({}, html.tr({}, ...columns.map((text) => html.th({ scope: 'col' }, text)))),
+    html.tbody({}, ...rows),
+  );
 
 /**
  * A program in a frame that scrolls, also with the keyboard, and a button that copies it.

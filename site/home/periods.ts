@@ -1,6 +1,6 @@
+import { DAY_MS, dayOf } from './dates.ts';
 import type { Day } from './summaries.ts';
 
-const DAY = 86_400_000;
 /** More bars would be too narrow on a phone. */
 const MAX_PERIODS = 100;
 
@@ -12,8 +12,8 @@ interface Unit {
 
 /** Weeks begin on Monday: 29 December 1969, three days before time 0, was one. */
 const ofDays = (count: number): Unit => ({
-  index: (time) => Math.floor((time / DAY + 3) / count),
-  start: (index) => (index * count - 3) * DAY,
+  index: (time) => Math.floor((time / DAY_MS + 3) / count),
+  start: (index) => (index * count - 3) * DAY_MS,
 });
 
 const ofMonths = (count: number): Unit => ({
@@ -40,8 +40,6 @@ interface Period {
   responses: number;
 }
 
-const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
-
 /**
  * Adds up the numbers of days by the shortest unit that gives at most 100 periods, or else by year,
  * without gaps. A participant who answered on several days of a period counts once for each.
@@ -59,7 +57,7 @@ export function toPeriods(days: readonly Day[]) {
   const first = index(begin);
   const periods = Array.from({ length: index(end) - first + 1 }, (_, i): Period => ({
     start: dayOf(start(first + i)),
-    end: dayOf(start(first + i + 1) - DAY),
+    end: dayOf(start(first + i + 1) - DAY_MS),
     participants: 0,
     responses: 0,
   }));

@@ -114,6 +114,6 @@ function frameOf(
 
   return html.div(
     { className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': texts.label },
-    table(names, html.tbody({}, ...body)),
+    table(names, body),
   );
 }

@@ -1,13 +1,14 @@
-import { type Api, explain } from './api.ts';
+import { type Api, type Params, explain } from './api.ts';
 import type { FormVersion } from './api-types.ts';
 import { button, html } from './dom.ts';
 import { select } from './controls.ts';
-import { type CountRow, countVisible } from './counts.ts';
+import { type WhenVisible, visibleRows } from './visible-rows.ts';
 import { linkNotice } from './link.ts';
 import { SEARCHABLE, searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
+import type { Summary } from './summaries.ts';
 import {
   andMore,
   answers,
@@ -45,13 +46,6 @@ interface Place {
 /** The last place in the list of each key's API. */
 const remembered = new WeakMap<Api, Place>();
 
-/** They take surveys in order, the newest first. */
-const SORTS: Readonly<Record<Sort, (surveys: readonly Survey[]) => readonly Survey[]>> = {
-  newest: (surveys) => surveys,
-  oldest: (surveys) => surveys.toReversed(),
-  name: (surveys) => surveys.toSorted((a, b) => collator.compare(a.name, b.name)),
-};
-
 /** The account's surveys. */
 export function surveysView(
   session: Session,
@@ -59,7 +53,8 @@ export function surveysView(
   signal: AbortSignal,
 ): HTMLElement {
   const place = placeOf(session.api);
-  const count = countVisible(session.summaries, signal);
+  const whenVisible = visibleRows(signal);
+  const row = (survey: Survey) => surveyRow(survey, session, whenVisible, signal);
 
   const { node } = loaded(
     () => session.results.get<FormVersion[]>('/surveys', [], signal),
@@ -69,7 +64,7 @@ export function surveysView(
       const byName = Map.groupBy(versions, ({ survey_name }) => survey_name);
       const surveys = Array.from(byName, ([name, ofSurvey]) => ({ name, versions: ofSurvey }));
       const order = surveys.length > SEARCHABLE ? '' : texts.order;
-      return [html.p('note', order, ' ', texts.zone), sortedList(surveys, place, count)];
+      return [html.p('note', order, ' ', texts.zone), sortedList(surveys, place, row)];
     },
     signal,
     {
@@ -107,11 +102,15 @@ function returnTo(place: Place, list: HTMLElement, signal: AbortSignal): void {
   addEventListener('pagehide', () => keep(place), { signal });
 }
 
-function sortedList(surveys: readonly Survey[], place: Place, count: CountRow): HTMLElement {
+function sortedList(
+  surveys: readonly Survey[],
+  place: Place,
+  create: (survey: Survey) => HTMLElement,
+): HTMLElement {
   const box = html.div({});
   const rows = new Map<Survey, HTMLElement>();
   const row = (survey: Survey) => {
-    const found = rows.get(survey) ?? surveyRow(survey, count);
+    const found = rows.get(survey) ?? create(survey);
     rows.set(survey, found);
     return found;
   };
@@ -120,7 +119,10 @@ function sortedList(surveys: readonly Survey[], place: Place, count: CountRow): 
 
   const sort = select('sort', texts.sort, place.sort);
   const show = () => {
-    const items = SORTS[place.sort](surveys);
+    const items =
+      place.sort === 'name'
+        ? surveys.toSorted((a, b) => collator.compare(a.name, b.name))
+        : surveys; // the newest first
     const list = html.ul('surveys');
     box.replaceChildren(
       ...searchableList({ items, row, list, words, texts, beside: sort, memory: place }),
@@ -139,30 +141,40 @@ function sortedList(surveys: readonly Survey[], place: Place, count: CountRow): 
   return box;
 }
 
-function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
-  const link = html.a(
-    { href: `/?${new URLSearchParams({ survey: name })}` },
-    html.bdi({}, cut(name, 200)),
-  );
+function surveyRow(
+  { name, versions }: Survey,
+  { summaries }: Session,
+  whenVisible: WhenVisible,
+  signal: AbortSignal,
+): HTMLElement {
+  const params: Params = [['survey', name]];
+  const link = html.a({ href: `/?${new URLSearchParams(params)}` }, html.bdi({}, cut(name, 200)));
   const counts = html.p('counts');
   const node = html.li({}, html.div({}, link, formsNote(versions)), counts);
 
   const show = (...parts: (Node | string)[]) =>
     counts.replaceChildren(...parts.map((part) => html.span({}, part)));
-  show(page.counting);
-  count(node, name, ({ counts: found, error, retry }) => {
-    if (found) {
-      const last = found.last ? texts.last(moment(found.last)) : '';
-      return show(participants(found.participants), answers(found.responses), last);
-    }
-    const tryAgain = () => {
-      link.focus(); // the button disappears
-      show(page.counting);
-      retry();
-    };
-    const properties = { className: 'quiet', title: explain(error) };
-    return show(texts.failed, button(page.retry, tryAgain, properties));
-  });
+  const showCounts = ({ participants: people, responses, last }: Summary) =>
+    show(participants(people), answers(responses), last ? texts.last(moment(last)) : '');
+  const tryAgain = () => {
+    link.focus(); // the button disappears
+    show(page.counting);
+    count();
+  };
+  const count = () =>
+    whenVisible(node, async () => {
+      try {
+        showCounts(await summaries.get(params, signal));
+      } catch (error) {
+        const properties = { className: 'quiet', title: explain(error) };
+        show(texts.failed, button(page.retry, tryAgain, properties));
+      }
+    });
+
+  const known = summaries.known(params);
+  if (known) showCounts(known);
+  else show(page.counting);
+  count();
   return node;
 }
 

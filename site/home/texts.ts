@@ -76,15 +76,15 @@ export const key = {
   show: 'Show key',
   hide: 'Hide key',
   lead: 'See your surveys and download their answers.',
-  note: 'You got the key from whoever runs this service. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
+  note: 'You got the key from whoever runs this service. It is sent only there, and forgotten when you close or reload the page.',
   keep: 'Keep in this tab',
   keepNote:
-    'The key stays until you close this tab, even after a reload. Other tabs of this service that you open get it too.',
+    'Until you close it, even after a reload. Other tabs of this service that you open get the key too.',
   open: 'Show my surveys',
   linked: (survey: string) => `This link opens the survey “${survey}”. Enter your key to see it.`,
   empty: 'Paste your key first.',
   malformed:
-    'This is not a complete key. A key starts with sres_ or sresl_, followed by 49 letters and digits. Copy all of it again.',
+    'This is not a complete key. A key is sres_ or sresl_, and 49 letters and digits. Copy all of it again.',
   wrong:
     'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
   revoked: 'Your key no longer works: it has expired or been revoked. Enter another one.',
@@ -143,7 +143,7 @@ export const surveys = {
   zone: TIMES,
   sort: {
     label: 'Sort by',
-    choices: { newest: 'newest form first', oldest: 'oldest form first', name: 'name' },
+    choices: { newest: 'newest form first', name: 'name' },
   },
   label: 'Search by name or form',
   count: (count: number) => counted(count, 'survey', 'surveys'),
@@ -241,17 +241,18 @@ export const results = {
   how: 'How this is counted',
   rules: [
     'Of several answers to a question, the last counts. A question that a form skipped counts as not answered.',
-    '“Last answer here” is how many participants have given no later answer in the selected forms. Some may still be answering.',
+    '“Last answer here” counts who gave no later answer in the selected forms. Some may still be answering.',
     'A filter by question changes the list, not the numbers in it.',
     'A record is a row of the file with one row per participant. Someone who came from two forms has two.',
     'A letter is shown as the choice that the question’s text lists for it, a number as it was given.',
-    'Texts and groups that only one record has can identify people, so they are shown only when you ask for them.',
+    'Texts and groups of one record can identify people, so they are shown only when you ask for them.',
   ],
   label: 'Search questions',
   count: (count: number) => counted(count, 'question', 'questions'),
   noQuestion: 'The link names a question that has no selected answers.',
   /** The columns of a form's funnel. */
   funnel: ['Question', 'Answered', 'Last answer here'],
+  download: (chosen: number) => `Download ${counted(chosen, 'question', 'questions')}`,
   answeredBy: (count: number, all: number) => `${number(count)} of ${participants(all)} answered`,
   share: shareText,
   of: (count: number, arePeople: boolean) =>
@@ -353,7 +354,7 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Extra data of each answer (metadata), such as the platform. What you choose becomes a column; the column “metadata” has all of it. The list shows what the newest and oldest answers have.',
+      note: 'Extra data of each answer (metadata), such as the platform. What you choose becomes a column. The list shows what the newest and oldest answers have.',
     },
     require_metadata: {
       label: 'Leave out testers (those without)',
@@ -493,8 +494,7 @@ export const downloads = {
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (amount: string) => `Complete: ${amount}.`,
   added: (count: number) => `${number(count)} of them arrived during the download.`,
-  where:
-    'Your browser saves complete files in its downloads folder. Look there before you remove one.',
+  where: 'Look in your browser’s downloads folder before you remove a complete file.',
   inMemory: 'Keep this page open until the download is complete: the file is in memory.',
   cancel: 'Cancel',
   continue: 'Continue',

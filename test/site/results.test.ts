@@ -220,6 +220,19 @@ describe('a form', () => {
     await page.getByText('The link names a question that has no selected answers.').waitFor();
   });
 
+  test('makes a file of the questions that are chosen, without a change of the filter before', async () => {
+    const survey = await addForms();
+    const page = await openSurvey(survey, { by: 'form' });
+    for (const name of ['Question 0?', 'Question 3?'])
+      await page.getByRole('checkbox', { name }).check();
+    await selected(page, '3 participants, 8 answers');
+    await page.getByRole('link', { name: 'Download 2 questions' }).click();
+    await page.getByRole('button', { name: 'Download file' }).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(searchParams.getAll('question_ref')).toEqual(['q0', 'q3']);
+    expect(searchParams.get('by')).toBe('form');
+  });
+
   test('stays below the bar with the question that a link names, while those above it are drawn', async () => {
     const survey = await create();
     const values = Array.from({ length: 20 }, (_, i) => `Answer ${i % 10}`);

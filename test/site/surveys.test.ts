@@ -122,8 +122,6 @@ test('shows 50 of many surveys at a time, finds and sorts them, and returns to t
   expect(await page.getByRole('status').allTextContents()).toContain('0 of 300 surveys');
 
   await search('survey'); // all but one
-  await page.getByLabel('Sort by').selectOption('oldest form first');
-  expect(await links.first().textContent()).toBe('Survey 300');
   await page.getByLabel('Sort by').selectOption('name');
   expect(await links.nth(9).textContent()).toBe('Survey 10');
   for (let i = 0; i < 4; i++) await more.click();

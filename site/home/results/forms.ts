@@ -1,10 +1,10 @@
 import type { Params } from '../api.ts';
 import { field } from '../controls.ts';
-import { button, headings, html, whenReached } from '../dom.ts';
+import { button, html, table, whenReached } from '../dom.ts';
 import { SEARCHABLE, matcher } from '../lists.ts';
 import { loaded } from '../loaded.ts';
 import { cut } from '../long-text.ts';
-import { zoneOf } from '../selection.ts';
+import { changed, hrefOf, zoneOf } from '../selection.ts';
 import type { ViewContext } from '../view.ts';
 import {
   collator,
@@ -39,7 +39,8 @@ export function formsView(
   asked: readonly [Asked, ...Asked[]],
   keys: readonly string[],
 ): HTMLElement[] {
-  const { session, selection, change, signal } = context;
+  const { session, change, signal } = context;
+  let { selection } = context;
   const params = unfilteredBy(selection);
   const items = asked.map(createItem);
   const byForm = Map.groupBy(items, (item) => item.asked.form);
@@ -90,9 +91,22 @@ export function formsView(
   }
 
   const choose = (split: string) => {
-    change({ by: [split] });
+    selection = change({ by: [split] });
     show(split);
   };
+
+  const download = html.a({ className: 'button main chosen', hidden: true });
+  forms.addEventListener('input', () => {
+    const chosen = items.filter(({ row }) => row.box.checked);
+    const refs = new Set(chosen.map((item) => item.asked.question_ref));
+    const file = changed(selection, { view: ['download'], question_ref: [...refs] });
+    Object.assign(download, {
+      hidden: refs.size === 0,
+      textContent: texts.download(refs.size),
+      href: hrefOf(file),
+    });
+  });
+
   const split = selection.get('by') ?? '';
   const { limits } = session;
   show(split);
@@ -119,6 +133,7 @@ export function formsView(
     note,
     last.node,
     forms,
+    download,
   ];
 }
 
@@ -131,32 +146,38 @@ function formSection(items: readonly Item[]): HTMLElement {
       'overview',
       html.h2({}, html.bdi({}, cut(name, 120, 1))),
       html.p('note', participants(count)),
-      html.table(
+      table(
+        texts.funnel,
+        items.map(({ row }) => row.node),
         'funnel',
-        html.thead({}, headings(texts.funnel)),
-        html.tbody({}, ...items.map(({ row }) => row.node)),
       ),
     ),
     html.div('cards', ...items.map(({ card }) => card.node)),
   );
 }
 
-/** How many answered a question, with a link to it, and how many have their last answer there. */
+/**
+ * How many answered a question, with a link to it, and how many have their last answer there. The
+ * box chooses the question for a file.
+ */
 function funnelRow(asked: Asked) {
   const { participants: count, question_text: text, question_ref: ref, form } = asked;
   const share = count / form.participants;
   const bar = setShare(html.div('share'), share);
   const last = html.td({}, '…');
 
-  const name = html.bdi({}, cut(text, 120, 1) || ref);
+  const name = cut(text, 120, 1) || ref;
+  const box = html.input({ type: 'checkbox', 'aria-label': name });
+  const link = html.a({ href: `#${questionName(asked)}` }, html.bdi({}, name));
   const node = html.tr(
     {},
-    html.th({ scope: 'row' }, html.a({ href: `#${questionName(asked)}` }, name), bar),
+    html.th({ scope: 'row' }, html.div('choice', box, link), bar),
     html.td({}, number(count), html.span('note', texts.share(share))),
     last,
   );
   return {
     node,
+    box,
     showLast(stops: number): void {
       last.textContent = number(stops);
       setShare(bar, (count - stops) / form.participants, 'kept');

@@ -1,4 +1,4 @@
-import { copyButton, headings, html } from '../dom.ts';
+import { copyButton, html, table } from '../dom.ts';
 import { dayAfter, dayIn, startOf } from '../dates.ts';
 import { loaded } from '../loaded.ts';
 import { toPeriods } from '../periods.ts';
@@ -47,7 +47,7 @@ export function glanceView({ session, selection, signal }: ViewContext): HTMLEle
     );
     const hasDays = selection.has('since') || selection.has('until');
     return [
-      html.table('glance', html.thead({}, headings(texts.columns)), html.tbody({}, ...rows)),
+      table(texts.columns, rows, 'glance'),
       html.p(
         'note',
         first && last ? texts.times(first, last) : '',
