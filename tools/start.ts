@@ -147,7 +147,6 @@ function printReady(
   demoKey: string | undefined,
 ): void {
   const api = `http://127.0.0.1:${port}/api/v1`;
-  const curl = `curl -fsS -H 'Authorization: Bearer ${demoKey ?? '<key>'}'`;
   const lines = [
     '',
     `Page  http://127.0.0.1:${port}/`,
@@ -160,12 +159,13 @@ function printReady(
     ...(demoKey
       ? [
           'Open the page and enter the key. Or, in another terminal:',
-          `${curl} '${api}/responses/csv?survey=${encodeURIComponent(DEMO.survey)}' -o responses.csv`,
+          `curl -fsS -H 'Authorization: Bearer ${demoKey}' '${api}/responses/csv?survey=${encodeURIComponent(DEMO.survey)}' -o responses.csv`,
         ]
       : [
-          'Issue a key, with the same DATABASE_URL or DATA_DIR, then list the surveys of its account:',
+          'Copy your surveys, in another terminal with the same DATABASE_URL or DATA_DIR:',
+          'npm run db:import -- --help',
+          'Issue a key, also to an account without surveys, and enter it in the page:',
           'npm run keys -- issue --email you@example.org --create-account',
-          `${curl} '${api}/surveys'`,
         ]),
     '',
     'Ctrl-C stops it.',

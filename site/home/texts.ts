@@ -84,7 +84,7 @@ export const key = {
   linked: (survey: string) => `This link opens the survey “${survey}”. Enter your key to see it.`,
   empty: 'Paste your key first.',
   malformed:
-    'This is not a complete key. A key is sres_ or sresl_, and 49 letters and digits. Copy all of it again.',
+    'This is not a complete key of this service: sres_ or sresl_, then 49 letters and digits. Copy all of it again.',
   wrong:
     'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
   revoked: 'Your key no longer works: it has expired or been revoked. Enter another one.',
@@ -241,7 +241,7 @@ export const results = {
   how: 'How this is counted',
   rules: [
     'Of several answers to a question, the last counts. A question that a form skipped counts as not answered.',
-    '“Last answer here” counts who gave no later answer in the selected forms. Some may still be answering.',
+    '“Last answer here” counts participants who gave no later answer in the selected forms. Some may still be answering.',
     'A filter by question changes the list, not the numbers in it.',
     'A record is a row of the file with one row per participant. Someone who came from two forms has two.',
     'A letter is shown as the choice that the question’s text lists for it, a number as it was given.',
@@ -340,13 +340,13 @@ export const form = {
   more: 'More formats',
   options: 'More options',
   packages:
-    'For SPSS and Stata files with labels, use the Python client survey-export or the R package surveyexport.',
+    'For SPSS and Stata files with labels, use the Python client or the R package in the folder clients of this service’s repository.',
   table: 'Table layout',
   layouts: {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
     wide: {
       label: 'One row per participant',
-      note: 'One column per question, with its short name: the codebook has its text. Someone who started from two forms has two rows.',
+      note: 'Columns have the short names of questions; their texts are in the codebook. Who came from two forms has two rows.',
     },
   },
   /** The lists to choose several values from, by parameter. */
@@ -357,7 +357,7 @@ export const form = {
       note: 'Extra data of each answer (metadata), such as the platform. What you choose becomes a column. The list shows what the newest and oldest answers have.',
     },
     require_metadata: {
-      label: 'Leave out testers (those without)',
+      label: 'Leave out testers, those without',
       none: 'nothing chosen',
       note: 'Choose what all real participants have, such as the “cluster” of the advertisement. Whoever has an answer without it is left out, and listed below the form.',
     },

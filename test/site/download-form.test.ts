@@ -316,7 +316,7 @@ const programs: [
     'csv',
     { bom: 'true', safe: 'true' },
     'responses.csv',
-    'CSV for Excel · One row per participant · 2 questions · Answers: as given, choices as text · More columns: a "key" · Leave out testers (those without): cluster',
+    'CSV for Excel · One row per participant · 2 questions · Answers: as given, choices as text · More columns: a "key" · Leave out testers, those without: cluster',
     /^it-s-ümläut-more-n_wide_filtered_[\d-]+_\d{4}\.csv$/,
   ],
   [

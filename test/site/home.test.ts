@@ -40,7 +40,7 @@ describe('the key', () => {
     await enterKey(page, '');
     expect(await alert(page).textContent()).toBe('Paste your key first.');
     await enterKey(page, account.key.slice(0, -1));
-    expect(await alert(page).textContent()).toMatch(/^This is not a complete key\./);
+    expect(await alert(page).textContent()).toMatch(/^This is not a complete key of/);
     await enterKey(page, generateLimitedApiKey());
     await expect.poll(() => alert(page).textContent()).toMatch(/^This key does not work here\./);
     expect(await page.evaluate('document.activeElement.id')).toBe('key');

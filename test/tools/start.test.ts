@@ -280,8 +280,8 @@ describe('npm start on a new DATA_DIR', () => {
       createAccount: true,
       name: 'key',
     });
-    const [, surveys = ''] = /^curl .*'(http:[^']+)'$/m.exec(service.printed) ?? [];
-    const response = await fetch(surveys, { headers: { Authorization: `Bearer ${key}` } });
+    const [, api = ''] = /^API +(.*)$/m.exec(service.printed) ?? [];
+    const response = await fetch(`${api}/surveys`, { headers: { Authorization: `Bearer ${key}` } });
     expect([response.status, await response.text()]).toEqual([200, '[]']);
     const workerd = processTree(service.pid).find(({ name }) => name === 'workerd');
     expect(await service.stop('SIGKILL', workerd?.pid)).toEqual({

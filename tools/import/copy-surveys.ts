@@ -19,7 +19,7 @@ const PAGE_SIZE = 5_000;
 const PART_BYTES = 65_536;
 /** After how many failures a page is made smaller. */
 const ATTEMPTS_PER_SIZE = 3;
-/** How many rows of a survey that cannot be stored are named. */
+/** How many are named: rows of a survey that cannot be stored, and surveys. */
 const MAX_NAMED = 20;
 /** The longest name or token that is sent; characters. No server accepts longer ones. */
 const MAX_TEXT = 8_000;
@@ -84,7 +84,8 @@ export async function copySurveys(
       onProgress(shown(name), 'form versions');
       try {
         const versions = found.get(name);
-        if (!versions) throw new UserError('the source has no survey of this name');
+        const names = [...found.keys()].slice(0, MAX_NAMED).map(shown).join(', ');
+        if (!versions) throw new UserError(`the source has no such survey, but ${names}`);
         await copySurvey(client, source, input, versions, copy, options);
       } catch (error) {
         signal.throwIfAborted(); // instead of Postgres' error for a cancelled statement

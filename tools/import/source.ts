@@ -80,8 +80,10 @@ export function openSource(
 
       if (!response.ok) {
         await response.body?.cancel();
-        const advice = response.status < 429 ? ': are --from and SURVEY_SOURCE_KEY right?' : '';
-        throw new SourceFailure(`has status ${response.status}${advice}`, response);
+        const { status } = response;
+        const wrong = status === 401 || status === 403 ? 'SURVEY_SOURCE_KEY' : '--from';
+        const advice = status < 429 ? `: is ${wrong} right?` : '';
+        throw new SourceFailure(`has status ${status}${advice}`, response);
       }
 
       const buffer = Buffer.allocUnsafeSlow(limit); // takes memory only where it is written
@@ -154,7 +156,7 @@ function baseUrl(text: string): string {
   const url = URL.parse(text);
   if (!url || !/^(https:\/\/|http:\/\/(localhost|127\.[\d.]+|\[::1\])[:/])[^@]*$/.test(url.href))
     throw new UserError(
-      '--from: expected the URL of a service without a user name, such as https://host/api/v1',
+      '--from: expected an address that begins with https:// (http:// on this machine alone) and has no user name, such as https://host/api/v1',
     );
   return `${url.origin}${url.pathname}`.replace(/\/*(api\/v1\/*)?$/, '/api/v1');
 }

@@ -7,7 +7,9 @@ survey_download <- function(
 ) {
   parameters <- parameters_of(survey, list(...))
   ending <- if (is.character(path)) regmatches(path, regexpr("\\.(csv|csv\\.gz|xlsx)$", path))
-  if (length(ending) != 1) fail("The file's name must end in .csv, .csv.gz or .xlsx.")
+  if (length(ending) != 1) {
+    fail("The file's name must end in .csv, .csv.gz or .xlsx. For SPSS, see survey_labelled().")
+  }
   path <- path.expand(path)
   if (dir.exists(path)) fail(path, " is a folder.")
   if (!dir.exists(dirname(path))) fail(path, " is in a folder that does not exist.")

@@ -4,7 +4,8 @@
 # package's own.
 parameters_of <- function(survey, given, ...) {
   given <- c(list(survey = survey), given)
-  if (is.null(survey) || !all(nzchar(names(given)))) {
+  if (is.null(survey)) fail("The first argument is the client, the second the name of a survey.")
+  if (!all(nzchar(names(given)))) {
     fail('Parameters need a name and a value, such as since = "2026-03-01".')
   }
   own <- c("after", "count", "format", "pageSize", names(list(...)))
