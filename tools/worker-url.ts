@@ -33,7 +33,7 @@ Example:
       const also =
         others.length > 0 ? `, also for ${others.join(', ')}, which the role can read` : '';
       note(
-        `The new password holds for every database of this server${also}. Whatever uses the old one can no longer log in.`,
+        `The new password applies to every database of this server${also}. Whatever uses the old one can no longer log in.`,
       );
 
       const { host, port, database: name = '' } = client;

@@ -90,7 +90,7 @@ export const key = {
   revoked: 'Your key no longer works: it has expired or been revoked. Enter another one.',
   owner: (email: string) => `Key for ${email}`,
   expires: (at: string) => `(expires ${moment(at)})`,
-  limited: 'It sees only a part',
+  limited: 'Limited key',
   /** What a limited key sees. */
   limits: ({
     surveys,

@@ -124,7 +124,7 @@ test('with a limited key, the page says what it sees, and offers nothing else', 
   await addResponses(await createSurvey(account, 'Hidden'), [{}]);
   const page = await openPage('/');
   await enterKey(page, key);
-  await page.getByText('It sees only a part').click();
+  await page.getByText('Limited key').click();
   await page
     .getByText(
       'This key sees only 1 survey; without 1 question; extra information (metadata): none; no “pageid” (neither the column nor in the metadata); pseudonyms in place of participant IDs.',
