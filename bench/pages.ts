@@ -53,7 +53,8 @@ export async function pageMs(
 
 /** Milliseconds to plan and execute a page query. */
 async function timePage(client: pg.Client, survey: BenchSurvey, range: Range): Promise<number> {
-  const { sql, params } = new Proof(pageQuery(selectionOf(survey), range, CSV_COLUMNS));
+  const { text: sql, params } = new Proof(pageQuery(selectionOf(survey), range, CSV_COLUMNS))
+    .statement;
   const { rows } = await client.query<{
     'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[];
   }>(`explain (analyze, timing off, format json) ${sql}`, [...params]);
@@ -68,7 +69,7 @@ export async function cannedPage(
   limit: number,
   columns: readonly Column[],
 ): Promise<Buffer> {
-  const { sql: text, params } = new Proof(pageQuery(selectionOf(survey), { limit }, columns));
+  const { text, params } = new Proof(pageQuery(selectionOf(survey), { limit }, columns)).statement;
   const types = { getTypeParser: () => (value: string) => value };
   const { rows, rowCount, fields } = await client.query({
     text,

@@ -63,8 +63,8 @@ async function read(query: Query, hasTime = false) {
   const proof = new Proof(query);
   const types = { getTypeParser: () => (value: string) => value };
   const result = await client.query({
-    text: proof.sql,
-    values: [...proof.params],
+    text: proof.statement.text,
+    values: proof.statement.params,
     rowMode: 'array',
     types,
   });
