@@ -24,7 +24,7 @@ export async function keyFromEnd(
   before: number,
 ): Promise<Required<Cursor>> {
   const { rows } = await client.query<Required<Cursor>>(
-    `select ${render(isoTimestamp('r.timestamp')).text} as timestamp, userid, question_ref as "questionRef", surveyid
+    `select ${render(isoTimestamp('r.timestamp')).text} as timestamp, userid, question_ref, surveyid
      from responses r where surveyid = any($1)
      order by r.timestamp desc, userid desc, question_ref desc, surveyid desc offset $2 limit 1`,
     [survey.forms, before],
