@@ -81,7 +81,7 @@ export class LimitError extends Error {
  */
 class Pool {
   readonly #kind: Kind;
-  readonly #holders = new Set<RequestSlots>();
+  readonly holders = new Set<RequestSlots>();
   /** The requests that wait for a slot, by what tells them that they have it. */
   readonly #waiters = new Map<() => void, RequestSlots>();
   /** Those that have borrowed a slot, by what releases at once what is held in it. */
@@ -89,11 +89,6 @@ class Pool {
 
   constructor(kind: Kind) {
     this.#kind = kind;
-  }
-
-  /** Whether a request holds a slot. */
-  has(request: RequestSlots): boolean {
-    return this.#holders.has(request);
   }
 
   /**
@@ -128,7 +123,7 @@ class Pool {
 
   /** Releases the slot of a request, if it has one. */
   release(request: RequestSlots): void {
-    if (!this.#holders.delete(request)) return;
+    if (!this.holders.delete(request)) return;
 
     for (const [resolve, waiter] of this.#waiters) {
       if (!this.#tryTake(waiter)) continue;
@@ -151,7 +146,7 @@ class Pool {
    * @returns ends the loan; undefined if there is no slot to borrow
    */
   borrow(request: RequestSlots, onEnd: () => void): (() => void) | undefined {
-    const { size } = this.#holders;
+    const { size } = this.holders;
     const most = size === 1 ? MOST_BORROWED : Math.floor(SHARED_BORROWED / size);
     const borrowed = [...this.#loans.values()].filter((owner) => owner === request).length;
     if (this.#free <= 0 || borrowed >= most) return undefined;
@@ -164,7 +159,7 @@ class Pool {
   #tryTake(request: RequestSlots): boolean {
     if (!this.#hasRoom(request)) return false;
 
-    this.#holders.add(request);
+    this.holders.add(request);
     const lastLoan = [...this.#loans.keys()].at(-1);
     if (lastLoan && this.#free < 0) {
       this.#loans.delete(lastLoan);
@@ -176,13 +171,13 @@ class Pool {
   /** How many slots nobody holds. */
   get #free(): number {
     const { own, shared } = KINDS[this.#kind];
-    return ACCOUNTS * own + shared - this.#holders.size - this.#loans.size;
+    return ACCOUNTS * own + shared - this.holders.size - this.#loans.size;
   }
 
   /** Whether a request's account can have another slot. */
   #hasRoom(request: RequestSlots): boolean {
     const { own, shared, most } = KINDS[this.#kind];
-    const holders = [...this.#holders, request];
+    const holders = [...this.holders, request];
     const accounts = Map.groupBy(holders, ({ account }) => account);
     const beyond = [...accounts.values()].map(({ length }, i) =>
       Math.max(0, length - (i < ACCOUNTS ? own : 0)),
@@ -193,8 +188,8 @@ class Pool {
   }
 
   #refusal(request: RequestSlots): LimitError {
-    const isRetrying = [...this.#holders].some((holder) => holder.isRetrying);
-    return new LimitError(this.#kind, countOf(this.#holders, request), isRetrying);
+    const isRetrying = [...this.holders].some((holder) => holder.isRetrying);
+    return new LimitError(this.#kind, countOf(this.holders, request), isRetrying);
   }
 }
 
@@ -230,7 +225,7 @@ export class RequestSlots {
 
   /** Whether it has a slot. */
   holds(kind: Kind): boolean {
-    return pools[kind].has(this);
+    return pools[kind].holders.has(this);
   }
 
   /**

@@ -63,8 +63,8 @@ export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowToo
     const selection = await selectFrom(c, query, formVersions, reading);
     const file = await prepare(selection, reading);
     const { format, rowTooLarge } = file;
-    const count = () => readCount(reading, countQuery(selection, after, format.order));
-    const total = query.count ? (file.total ?? (await count())) : undefined;
+    const count = countQuery(selection, after, format.order);
+    const total = query.count ? (file.total ?? (await readCount(reading, count))) : undefined;
 
     const kind = await takeSlot(isWalk(selection, format));
     const reader = pageReader(reading, selection, format, kind);
