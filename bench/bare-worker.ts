@@ -8,9 +8,9 @@ import { csvPages } from '../src/formats/page-format.ts';
 import { BASE_PATH } from '../src/http/endpoint.ts';
 import { RequestStats } from '../src/http/request-stats.ts';
 import { streamChunks } from '../src/http/stream.ts';
-import { SlottedDatabase } from '../src/db/database.ts';
+import { databaseInSlots } from '../src/db/database.ts';
 import { RequestSlots } from '../src/limits/slots.ts';
-import { PageReader } from '../src/read/page-reader.ts';
+import { pageReader } from '../src/read/page-reader.ts';
 import { readAhead } from '../src/read/read-ahead.ts';
 
 /** `<base path>/<account>?survey=<name>` */
@@ -21,7 +21,7 @@ export default {
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
     const slots = new RequestSlots('bench');
     const stats = new RequestStats();
-    const db = new SlottedDatabase(new Connection(env, stats.queries, signal), slots, signal);
+    const db = databaseInSlots(new Connection(env, stats.queries, signal), slots);
     const survey = {
       accountId: pathname.slice(BASE_PATH.length + 1),
       name: searchParams.get('survey') ?? '',
@@ -30,7 +30,7 @@ export default {
     const formVersions = await findSurvey(db, survey);
     await slots.take('file', signal);
     const selection = { survey, formVersions };
-    const reader = new PageReader(db, selection, csvPages({ columns: CSV_COLUMNS }), 'file');
+    const reader = pageReader(db, selection, csvPages({ columns: CSV_COLUMNS }), 'file');
     const pages = readAhead(reader, slots, await reader.page({ limit: 500 }), signal);
     async function* body() {
       yield csvHeader(CSV_COLUMNS);
@@ -41,6 +41,7 @@ export default {
       await slots.end();
     }
     const client = { requestAbort, signal, requestId: '', stats, checkKey: async () => {} };
+    slots.hasBegun = true;
     return new Response(streamChunks(body(), client, { isFile: true }));
   },
 } satisfies ExportedHandler<Env>;

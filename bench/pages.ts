@@ -24,7 +24,7 @@ export async function keyFromEnd(
   before: number,
 ): Promise<Required<Cursor>> {
   const { rows } = await client.query<Required<Cursor>>(
-    `select ${render(isoTimestamp('r.timestamp')).text} as timestamp, userid, question_ref as "questionRef", surveyid
+    `select ${render(isoTimestamp('r.timestamp')).text} as timestamp, userid, question_ref, surveyid
      from responses r where surveyid = any($1)
      order by r.timestamp desc, userid desc, question_ref desc, surveyid desc offset $2 limit 1`,
     [survey.forms, before],
@@ -53,7 +53,8 @@ export async function pageMs(
 
 /** Milliseconds to plan and execute a page query. */
 async function timePage(client: pg.Client, survey: BenchSurvey, range: Range): Promise<number> {
-  const { sql, params } = new Proof(pageQuery(selectionOf(survey), range, CSV_COLUMNS));
+  const { text: sql, params } = new Proof(pageQuery(selectionOf(survey), range, CSV_COLUMNS))
+    .statement;
   const { rows } = await client.query<{
     'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[];
   }>(`explain (analyze, timing off, format json) ${sql}`, [...params]);
@@ -68,7 +69,7 @@ export async function cannedPage(
   limit: number,
   columns: readonly Column[],
 ): Promise<Buffer> {
-  const { sql: text, params } = new Proof(pageQuery(selectionOf(survey), { limit }, columns));
+  const { text, params } = new Proof(pageQuery(selectionOf(survey), { limit }, columns)).statement;
   const types = { getTypeParser: () => (value: string) => value };
   const { rows, rowCount, fields } = await client.query({
     text,

@@ -4,7 +4,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { getPathNoStrict } from 'hono/utils/url';
 import { authenticate } from './auth/middleware.ts';
 import { Connection } from './db/client.ts';
-import { SlottedDatabase } from './db/database.ts';
+import { databaseInSlots } from './db/database.ts';
 import { RequestSlots } from './limits/slots.ts';
 import { compress } from './http/compression.ts';
 import type { AppEnv } from './http/context.ts';
@@ -82,7 +82,7 @@ export function createApp(): Hono<AppEnv> {
     const { account, connection, signal, stats } = c.var;
     const slots = new RequestSlots(account.countedAs);
     c.set('slots', slots);
-    c.set('db', new SlottedDatabase(connection, slots, signal));
+    c.set('db', databaseInSlots(connection, slots));
     try {
       await slots.take('request', signal);
       await next();

@@ -29,8 +29,6 @@ const MAX_KV_CHECKS = 900;
 
 /** What is counted of a lookup. */
 type Counted = Pick<KeyRequest, 'stats' | 'address' | 'countFailure'>;
-/** Finds the account of a request's key. */
-type FindKey = (counted: Counted) => Promise<StoredApiKey | undefined>;
 
 /** These checks do not count as requests. */
 const notCounted: Counted = {
@@ -61,7 +59,7 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
     const isLimited = isLimitedApiKey(token);
     const ifAsIssued = (key: StoredApiKey | undefined) =>
       key && (key.limits !== null) === isLimited ? key : undefined;
-    const findKey: FindKey = async (counted) => {
+    const findKey = async (counted: Counted) => {
       if (hash === '') return undefined;
       return ifAsIssued(await cache.find(hash, { ...request, ...counted }));
     };
@@ -108,7 +106,11 @@ function tokenIn(authorization: string): string {
   }
 }
 
-async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promise<void> {
+/** @param findKey finds the account of the request's key */
+async function authenticateRequest(
+  c: Context<AppEnv>,
+  findKey: (counted: Counted) => Promise<StoredApiKey | undefined>,
+): Promise<void> {
   const { requestId, stats } = c.var;
   const address = addressOf(c.req.raw.headers);
   let counted: Promise<void> | undefined;

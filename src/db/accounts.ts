@@ -23,7 +23,6 @@ export interface FoundApiKey extends StoredApiKey {
 const SHARED: QueryOptions = { signal: new AbortController().signal, retry: 'key' };
 
 const milliseconds = (column: string) => sql`floor(extract(epoch from ${raw(column)}) * 1000)`;
-const numberOrNull = (text: string | null) => (text === null ? null : Number(text));
 
 /**
  * @param hash SHA-256 of the key, lowercase hexadecimal
@@ -33,28 +32,22 @@ const numberOrNull = (text: string | null) => (text === null ? null : Number(tex
  */
 export async function findApiKey(db: Connection, hash: string): Promise<FoundApiKey | undefined> {
   const text = sql`
-    select k.id::text, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')},
-      k.limits
+    select json_build_object(
+        'keyId', k.id, 'accountId', u.id, 'email', u.email,
+        'expires', ${milliseconds('k.expires')}, 'lastUsed', ${milliseconds('uses.last_used')}
+      )::text, k.limits
     from api_keys k
       join users u on u.id = k.userid
       left join api_key_uses uses on uses.keyid = k.id
     where k.hash = ${hash} and k.revoked is null and (k.expires is null or k.expires > now())`;
-  const [row] = await db.rows({ text, width: 6 }, SHARED);
+  const [row] = (await db.rows({ text, width: 2 }, SHARED)) as [string, string | null][];
   if (!row) return undefined;
 
-  const [keyId = '', accountId = '', email = ''] = row as string[];
-  const [expires = null, lastUsed = null, stored = null] = row.slice(3);
+  const [key, stored] = row;
   const limits = stored === null ? null : parseKeyLimits(JSON.parse(stored));
   if (limits === undefined) return undefined;
 
-  return {
-    keyId,
-    accountId,
-    email,
-    expires: numberOrNull(expires),
-    lastUsed: numberOrNull(lastUsed),
-    limits,
-  };
+  return { ...(JSON.parse(key) as FoundApiKey), limits };
 }
 
 /**

@@ -4,7 +4,7 @@ import { withoutFormulas } from './formulas.ts';
 import { GROUP, IN_GROUPS, groupColumns, groupCtes, groupSql } from './groups.ts';
 import { type LeftOutOptions, keptResponses, leftOut, selectedCtes } from './left-out.ts';
 import { type ColumnsBy, FORM_POSITION, MAX_QUESTIONS, RECORD, columnNames } from './questions.ts';
-import { filterConditions, relationOf } from './relation.ts';
+import { relationOf } from './relation.ts';
 import { ANSWERS, answerCtes } from './responses.ts';
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
 import { isNumber } from './xlsx-limits.ts';
@@ -42,8 +42,6 @@ export const answerColumns = ({ by, format }: Pick<AnswersOptions, 'by' | 'forma
         ...(by === undefined ? [] : ['by', 'groups', 'ungrouped', 'other_groups']),
         'questions',
       ];
-
-const nothing = raw('');
 
 /** A long value is counted whole, and returned as its first 1,000 code points. */
 const listed = (value: Sql) =>
@@ -87,12 +85,12 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
   const { value = 'response', columns, column: names, by, format } = options;
   const responses = relationOf(selection);
   const leaving = leftOut(selection, options);
-  const all = responses.all(filterConditions(selection));
+  const all = responses.all();
   const answer = ANSWERS[value];
   const ctes = join([responses.forms, ...leaving.ctes, ...answerCtes(answer, all), FORM_POSITION]);
   const isReturned = names ? sql`column_name = any(${names})` : sql`true`;
   const group = by !== undefined && groupSql(by);
-  const read = sql`, ${answer.sql} as value${group ? sql`, ${group.source} as source` : nothing}`;
+  const read = sql`, ${answer.sql} as value${group && sql`, ${group.source} as source`}`;
   const top = sql`${options.top}::int`;
   const text = sql`
     with recursive ${ctes}, ${selectedCtes(all, read)}, ${columnNames(columns)},
@@ -100,24 +98,24 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
       select shortcode, question_ref, column_name, ordinal, question_number,
         ${isReturned} as is_returned
       from question_column
-      where ${isReturned}${group ? sql` or column_name = ${by ?? ''}` : nothing}
+      where ${isReturned}${group && sql` or column_name = ${by}`}
     ), cell as materialized (
       select dense_rank() over (order by ${RECORD}) as record, ordinal, is_returned, value
-        ${group ? sql`, ${group.value} as group_value` : nothing}
+        ${group && sql`, ${group.value} as group_value`}
       from (
         select distinct on (${RECORD}, ordinal) response.*, ordinal, is_returned, column_name
-        from ${keptResponses(leaving, options)} full join asked using (shortcode, question_ref)
+        from ${keptResponses(leaving.conditions, options)} full join asked using (shortcode, question_ref)
         where num_nonnulls(userid) = 1
         order by ${RECORD}, ordinal, timestamp desc, question_ref desc, surveyid desc
       ) last
-    ), ${group ? groupCtes(listed) : nothing} counted as materialized (
+    ), ${group && groupCtes(listed)} counted as materialized (
       select *, dense_rank() over (
           partition by ordinal order by of_value desc, value collate "C"
         ) as place
       from (
-        select ordinal, value, ${group ? nothing : sql`null as `}position, count(*) as records,
+        select ordinal, value, ${!group && sql`null as `}position, count(*) as records,
           ${group ? sql`sum(count(*)) over (partition by ordinal, value)` : sql`count(*)`} as of_value
-        from cell ${group ? sql`full join member using (record)` : nothing}
+        from cell ${group && sql`full join member using (record)`}
         where coalesce(is_returned, false)
         group by ordinal, value, position
       ) one
@@ -135,7 +133,7 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
 
 const csv = ({ by, safe }: AnswersOptions) => {
   const group = (escaped?: boolean) =>
-    by === undefined ? nothing : sql`, ${withoutFormulas(GROUP, escaped)}`;
+    by !== undefined && sql`, ${withoutFormulas(GROUP, escaped)}`;
   return sql`
     select column_name, shortcode, question_ref, ${withoutFormulas(sql`text`, safe)}${group(safe)},
       records
@@ -157,8 +155,8 @@ const NUMBERS = sql`(
           group by ordinal
         ) distribution`;
 
-const json = (leftOutCount: Sql, { by, numbers }: AnswersOptions) => {
-  const groups = by !== undefined ? sql`, ',"groups":[', ${IN_GROUPS}, ']'` : nothing;
+const json = (leftOutCount: Sql, { by, numbers = false }: AnswersOptions) => {
+  const groups = by !== undefined && sql`, ',"groups":[', ${IN_GROUPS}, ']'`;
   const rows = sql`(
         select *, concat(''${groups}) as groups
         from (
@@ -171,7 +169,7 @@ const json = (leftOutCount: Sql, { by, numbers }: AnswersOptions) => {
 
   return sql`
     select (select coalesce(max(record), 0) from cell)::text, ${leftOutCount}
-      ${by !== undefined ? groupColumns(by) : nothing},
+      ${by !== undefined && groupColumns(by)},
       concat('[', string_agg(question, ',' order by ordinal), ']')
     from (
       select ordinal, concat(
@@ -185,11 +183,11 @@ const json = (leftOutCount: Sql, { by, numbers }: AnswersOptions) => {
             ',' order by rank
           ) filter (where text is not null),
           '],"other":', coalesce(sum(records) filter (where rank > 0 and text is null), 0)
-          ${numbers ? sql`, ',"numbers":', coalesce(max(numbers), 'null')` : nothing},
+          ${numbers && sql`, ',"numbers":', coalesce(max(numbers), 'null')`},
           max(groups) filter (where rank is null), '}'
         ) as question
       from ${upToLimit(rows, sql`ordinal, rank`, sql`text || groups`)} value
-        ${numbers ? sql`full join ${NUMBERS} using (ordinal)` : nothing}
+        ${numbers && sql`full join ${NUMBERS} using (ordinal)`}
       group by ordinal, column_name, shortcode, question_ref
     ) question
     having ${fits}`;

@@ -10,12 +10,8 @@ const MAX_MERGED = 50;
 /** With more branches, planning takes longer than walking the index past the other participants. */
 const MAX_BRANCHES = 200;
 
-/** The columns of a position. An index holds them all. */
-const KEY = ['surveyid', 'timestamp', 'userid', 'question_ref'];
-export const KEY_COLUMNS = raw(KEY.join(', '));
-
-/** A range whose limit can stand in several places. */
-type LimitedRange = Omit<Range, 'limit'> & { readonly limit: Value };
+/** A range without its limit. */
+type Bounds = Omit<Range, 'limit'>;
 
 /**
  * Whether a query reads each participant in a separate branch. An index holds the responses of
@@ -54,7 +50,7 @@ export function splitFilters(selection: Selection, { columns: [first] }: Order) 
 }
 
 /**
- * SQL for the first `range.limit` responses of a range, in order.
+ * SQL for the first `limit` responses of a range, in order.
  *
  * The responses of a few form versions are merged from one branch per form version, or, with a
  * filter by participant, one per form version and participant, since an index holds each
@@ -65,7 +61,8 @@ export function splitFilters(selection: Selection, { columns: [first] }: Order) 
  */
 export function rangeRows(
   selection: Selection,
-  range: LimitedRange,
+  range: Bounds,
+  limit: Value,
   columns: Sql,
   order: Order,
 ): Sql {
@@ -76,19 +73,18 @@ export function rangeRows(
     return rangeRows(
       { ...selection, userid: batch },
       { ...range, participants: undefined },
+      limit,
       columns,
       BY_TIME,
     );
-  if (batch) return batchRows(selection, range, batch, columns, order);
+  if (batch) return batchRows(selection, range, batch, limit, columns, order);
   if (formVersions.length === 0 || formVersions.length > MAX_MERGED || userid?.length === 0)
-    return sortedRows(selection, range, columns, order);
-  const { limit } = range;
-  const responses = relationOf(selection);
+    return sortedRows(selection, range, limit, columns, order);
   const stored = raw(participantId(survey));
   const participants = isByParticipant(selection)
     ? userid?.map((one) => sql`${stored} = ${one}`)
     : undefined;
-  const conditions = rangeConditions(
+  const responses = relationOfRange(
     participants ? { ...selection, userid: undefined } : selection,
     range,
     order,
@@ -96,14 +92,14 @@ export function rangeRows(
   const branches = formVersions.flatMap(({ id }) => {
     // With an id, Postgres can estimate the number of its responses.
     const form = sql`${id}`;
-    const where = [sql`exists (select from form where id = ${form})`, ...conditions];
-    const wheres = participants?.map((participant) => where.concat(participant)) ?? [where];
+    const isThere = sql`exists (select from form where id = ${form})`;
+    const wheres = participants?.map((participant) => [isThere, participant]) ?? [[isThere]];
     return wheres.map(
       (one) =>
-        sql`(select ${columns} from ${responses.to(form, one)} order by ${branchOrderSql(order)} limit ${limit})`,
+        sql`(select ${columns} from ${responses.to(form, ...one)} order by ${branchOrderSql(order)} limit ${limit})`,
     );
   });
-  const sorted = branches.length > 1 ? sql`order by ${orderSql(order)} limit ${limit}` : sql``;
+  const sorted = branches.length > 1 && sql`order by ${orderSql(order)} limit ${limit}`;
   return sql`${join(branches, ' union all ')} ${sorted}`;
 }
 
@@ -113,19 +109,20 @@ export function rangeRows(
  */
 function batchRows(
   selection: Selection,
-  range: LimitedRange,
+  range: Bounds,
   participants: readonly string[],
+  limit: Value,
   columns: Sql,
   order: Order,
 ): Sql {
   const isOne = sql`${raw(participantId(selection.survey))} = batch.id`;
-  const conditions = [isOne, ...rangeConditions({ ...selection, userid: undefined }, range, order)];
+  const responses = relationOfRange({ ...selection, userid: undefined }, range, order);
   return sql`
     select r.*
     from unnest(${participants}::text[]) batch (id), lateral (
-      select ${columns} from ${relationOf(selection).all(conditions)} offset 0
+      select ${columns} from ${responses.all(isOne)} offset 0
     ) r
-    order by ${orderSql(order)} limit ${range.limit}`;
+    order by ${orderSql(order)} limit ${limit}`;
 }
 
 /**
@@ -138,12 +135,17 @@ function batchRows(
  * if they alternate. These keys are read, `n log n` at most. The `n`th of them is the bound: it is
  * the `n`th row or one after it. Form versions of a rank beyond `n` have none of the rows.
  */
-function sortedRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
-  const limit = sql`${range.limit}::bigint`;
-  const responses = relationOf(selection);
-  const conditions = rangeConditions(selection, range, order);
+function sortedRows(
+  selection: Selection,
+  range: Bounds,
+  rowLimit: Value,
+  columns: Sql,
+  order: Order,
+): Sql {
+  const limit = sql`${rowLimit}::bigint`;
+  const responses = relationOfRange(selection, range, order);
   const rows = (names: Sql, most: Sql, ...where: Sql[]) =>
-    sql`(select ${names} from ${responses.to(sql`form.id`, [...conditions, ...where])}
+    sql`(select ${names} from ${responses.to(sql`form.id`, ...where)}
       order by ${branchOrderSql(order)} limit ${most})`;
   const sorted = sql`order by ${orderSql(order)} limit ${limit}`;
   if (range.upTo) return sql`select r.* from form, lateral ${rows(columns, limit)} r ${sorted}`;
@@ -177,48 +179,48 @@ export function countQuery(
   after?: Range['after'],
   order: Order = BY_TIME,
 ): Query {
-  const responses = relationOf(selection);
+  const responses = relationOfRange(selection, { after }, order);
   const text = sql`
     with ${responses.forms}
     select coalesce(sum(count), 0)::text
-    from form, lateral (
-      select count(*) from ${responses.to(sql`form.id`, rangeConditions(selection, { after }, order))}
-    ) k`;
+    from form, lateral (select count(*) from ${responses.to(sql`form.id`)}) k`;
   return { text, width: 1 };
 }
 
 /**
- * The conditions of a range and of a selection's filters, without those that others imply, so that
- * an index walk in the order of time starts and ends at one position. The selection starts at
- * `since` (descending: at `until`): of that time and `after`, only the one that comes later in the
- * order is a condition. `upTo`, the position of a selected response, implies the end of the
- * selection.
+ * The responses of a range of a selection: see {@link relationOf}. Conditions that others imply are
+ * left out, so that an index walk in the order of time starts and ends at one position. The
+ * selection starts at `since` (descending: at `until`): of that time and `after`, only the one that
+ * comes later in the order is a condition. `upTo`, the position of a selected response, implies the
+ * end of the selection.
  */
-function rangeConditions(
+function relationOfRange(
   selection: Selection,
-  { after, upTo }: Omit<Range, 'limit'>,
+  { after, upTo }: Bounds,
   order: Order,
-): Sql[] {
-  const { since, until } = selection;
+): ReturnType<typeof relationOf> {
   const isDescending = order.direction === 'desc';
   const isByTime = order.columns[0] === 'timestamp';
-  const start = isDescending ? until : since;
+  const [first, last] = isDescending
+    ? (['until', 'since'] as const)
+    : (['since', 'until'] as const);
+  const start = selection[first];
   const time = after && isByTime ? parseInstant(after.timestamp) : undefined;
   const hasBoth = start !== undefined && time !== undefined;
   const startIsLater = hasBoth && (isDescending ? start <= time : start > time);
-  const impliesStart = hasBoth && !startIsLater;
-  const impliesEnd = isByTime && upTo !== undefined;
-  const [impliesSince, impliesUntil] = isDescending
-    ? [impliesEnd, impliesStart]
-    : [impliesStart, impliesEnd];
-  const needed = {
-    ...selection,
-    since: impliesSince ? undefined : since,
-    until: impliesUntil ? undefined : until,
-  };
-  return [
-    ...filterConditions(needed),
+
+  const bounds = [
     ...(after && !startIsLater ? [cursorSql(order, isDescending ? '<' : '>', after)] : []),
     ...(upTo ? [cursorSql(order, isDescending ? '>=' : '<=', upTo)] : []),
   ];
+  const { forms, to, all } = relationOf({
+    ...selection,
+    ...(hasBoth && !startIsLater && { [first]: undefined }),
+    ...(isByTime && upTo && { [last]: undefined }),
+  });
+  return {
+    forms,
+    to: (form, ...conditions) => to(form, ...conditions, ...bounds),
+    all: (...conditions) => all(...conditions, ...bounds),
+  };
 }

@@ -5,22 +5,19 @@ import { type DatabaseEnv, endpointOf } from './endpoint.ts';
 import { DatabaseError } from './errors.ts';
 import { type FetchOptions, fetchResult } from './fetch-result.ts';
 import { Proof } from './proof.ts';
-import { QueryStats } from './query-stats.ts';
+import type { QueryStats } from './query-stats.ts';
 import { type RetryPolicy, retryLimits, withRetry } from './retry.ts';
-import { type Param, type Query, type Row, type Sql, render } from './sql.ts';
+import { type Query, type Row, type Sql, render } from './sql.ts';
 
 export interface QueryOptions {
   /** How long the query is retried: `request` unless given. */
   readonly retry?: RetryPolicy | undefined;
-  /** Cancels the query. That of {@link connect} unless given. */
+  /** Cancels the query, in place of the connection's. */
   readonly signal?: AbortSignal | undefined;
   /** Whether an attempt that was sent is awaited although the signal is aborted. */
-  readonly finishes?: boolean;
-  /**
-   * Whether a result of so many bytes may be read; otherwise it fails as `too-large`. Unless given,
-   * the result is small.
-   */
-  readonly fits?: FetchOptions['fits'] | undefined;
+  readonly finishes?: boolean | undefined;
+  /** Checks the length of the result, which is small unless given. */
+  readonly checkLength?: FetchOptions['checkLength'] | undefined;
   /** Is called with true before the wait for another attempt, and with false after it. */
   readonly onPause?: (isPausing: boolean) => void;
 }
@@ -33,15 +30,12 @@ export interface ProvenPage extends Omit<EncodedPage, 'end'> {
   readonly release: () => void;
 }
 
-/** Keeps values as the text that Postgres printed: the driver would parse a timestamp into a `Date` without microseconds. */
-const asText = { getTypeParser: () => (value: string) => value };
-
 const MAX_SMALL_BYTES = 256 * 1024;
 
 /** @throws DatabaseError `transient`: few rows are never that long, so they are another query's */
-function isSmall(bytes: number): boolean {
-  if (bytes <= MAX_SMALL_BYTES) return true;
-  throw new DatabaseError('transient', `a result of ${bytes} bytes for few rows`);
+function checkSmall(bytes: number): void {
+  if (bytes > MAX_SMALL_BYTES)
+    throw new DatabaseError('transient', `a result of ${bytes} bytes for few rows`);
 }
 
 neonConfig.fetchFunction = fetchResult;
@@ -56,37 +50,29 @@ neonConfig.fetchFunction = fetchResult;
 export class Connection {
   readonly #env: DatabaseEnv;
   readonly #stats: QueryStats;
-  readonly #signal: AbortSignal;
+  /** Cancels its queries, unless they have a signal of their own. */
+  readonly signal: AbortSignal;
 
-  /** @param signal cancels its queries */
-  constructor(env: DatabaseEnv, stats = new QueryStats(), signal = new AbortController().signal) {
+  constructor(env: DatabaseEnv, stats: QueryStats, signal: AbortSignal) {
     this.#env = env;
     this.#stats = stats;
-    this.#signal = signal;
+    this.signal = signal;
   }
 
   /** Reads the rows of a query. */
   async rows(query: Query, options: QueryOptions = {}): Promise<Row[]> {
-    const { rows, forms } = await this.#retried(options, async (signal) => {
-      const proof = new Proof(query);
-      return proof.rowsOf(await this.#send(proof.sql, proof.params, signal, options));
-    });
-    query.forms?.check(forms);
+    const { rows } = await this.#proven(query, options, (proof, body) => proof.rowsOf(body));
     return rows;
   }
 
   /** Reads the rows of a query and encodes them. */
   async page(query: Query, options: QueryOptions, encode: EncodeRows): Promise<ProvenPage> {
-    const { page, forms, bytes } = await this.#retried(options, async (signal) => {
-      const proof = new Proof(query);
-      const result = await this.#send(proof.sql, proof.params, signal, options, true);
-      const { body } = result as { body: Uint8Array<ArrayBuffer> };
+    const { page, bytes } = await this.#proven(query, options, (proof, body) => {
       const { length } = body;
       const proven = proof.pageOf(body, encode);
       if (proven.page.data.buffer !== body.buffer) free(body);
       return { ...proven, bytes: length };
     });
-    query.forms?.check(forms);
 
     const release = () => {
       free(page.data);
@@ -97,45 +83,53 @@ export class Connection {
 
   /** Executes a statement that may be executed twice. Its result is not read. */
   async execute(statement: Sql, options: QueryOptions): Promise<void> {
-    const { text, params } = render(statement);
-    await this.#retried(options, (signal) => this.#send(text, params, signal, options));
+    await this.#retried(options, (signal) => this.#send(render(statement), signal, options));
+  }
+
+  /** @param prove proves the body of a response, and reads it */
+  async #proven<T extends { readonly forms: string }>(
+    query: Query,
+    options: QueryOptions,
+    prove: (proof: Proof, body: Uint8Array<ArrayBuffer>) => T,
+  ): Promise<T> {
+    const proven = await this.#retried(options, async (signal) => {
+      const proof = new Proof(query);
+      return prove(proof, await this.#send(proof.statement, signal, options));
+    });
+    query.forms?.check(proven.forms);
+    return proven;
   }
 
   /** Makes attempts. */
   #retried<T>(
-    { retry = 'request', signal = this.#signal, finishes, onPause }: QueryOptions,
+    { retry = 'request', signal = this.signal, finishes, onPause }: QueryOptions,
     attempt: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const onRetry = (isPausing: boolean) => {
       if (!isPausing) this.#stats.retries++;
       onPause?.(isPausing);
     };
-    const work = async () => {
-      const limits = retryLimits(this.#env.EXPORT_RETRY_SECONDS)[retry];
-      return withRetry(limits, signal, attempt, { finishes, onPause: onRetry });
-    };
+    const work = async () =>
+      withRetry(retryLimits(this.#env.EXPORT_RETRY_SECONDS)[retry], signal, attempt, {
+        finishes,
+        onPause: onRetry,
+      });
     // Authentication is timed as a whole, including its queries.
     return retry === 'key' ? work() : this.#stats.time(work);
   }
 
-  /** Sends SQL once. @param raw whether the result is to have its bytes, in place of its rows */
-  #send(
-    text: string,
-    params: readonly Param[],
+  /** Sends SQL once. @returns the body of the response */
+  async #send(
+    { text, params }: ReturnType<typeof render>,
     signal: AbortSignal,
-    { fits = isSmall }: QueryOptions,
-    raw = false,
-  ): Promise<unknown> {
+    { checkLength = checkSmall }: QueryOptions,
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const { databaseUrl, endpoint, headers } = endpointOf(this.#env);
     neonConfig.fetchEndpoint = endpoint || (undefined as unknown as string); // Neon's
-    const stats = this.#stats;
-    const fetchOptions: FetchOptions = { signal, fits, raw, stats, more: headers };
+    this.#stats.requests++;
+    const fetchOptions: FetchOptions = { signal, checkLength, more: headers };
     const driver = neon(databaseUrl, { disableWarningInBrowsers: true });
-    return driver.query(text, [...params], {
-      arrayMode: true,
-      fullResults: true,
-      types: asText,
-      fetchOptions,
-    });
+    const result: unknown = await driver.query(text, params, { fullResults: true, fetchOptions });
+    return (result as { body: Uint8Array<ArrayBuffer> }).body;
   }
 }

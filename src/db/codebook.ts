@@ -2,7 +2,7 @@ import type { Selection } from '../responses/selection.ts';
 import { choicesJson } from './choices.ts';
 import { withoutFormulas } from './formulas.ts';
 import { type ColumnsBy, FORM_POSITION, columnNames } from './questions.ts';
-import { filterConditions, relationOf } from './relation.ts';
+import { relationOf } from './relation.ts';
 import { type Query, type Sql, isoTimestamp, sql } from './sql.ts';
 
 /**
@@ -38,14 +38,13 @@ export const CODEBOOK_COLUMNS = [
 export function codebookQuery(selection: Selection, by?: ColumnsBy, safe = false): Query {
   const typed = (text: Sql) => withoutFormulas(sql`${text}::text`, safe);
   const responses = relationOf(selection);
-  const filters = filterConditions(selection);
-  const ofForm = responses.to(sql`form.id`, filters);
-  const ofQuestion = responses.to(sql`form.id`, [
+  const ofForm = responses.to(sql`form.id`);
+  const ofQuestion = responses.to(
+    sql`form.id`,
     sql`timestamp = described.last`,
     sql`userid = described.userid`,
     sql`question_ref = described.question_ref`,
-    ...filters,
-  ]);
+  );
   const text = sql`
     with recursive ${responses.forms}, ${FORM_POSITION}, answered as materialized (
       select position, shortcode, question_ref, userid, min(question_idx) as idx,

@@ -1,22 +1,30 @@
 import type { EncodeRows } from '../encode/rows.ts';
 import { KINDS, type Kind, type RequestSlots } from '../limits/slots.ts';
 import type { Connection, ProvenPage, QueryOptions } from './client.ts';
-import type { RetryPolicy } from './retry.ts';
+import { DatabaseError } from './errors.ts';
 import type { Query, Row } from './sql.ts';
 
 export interface SlotOptions {
   /** The kind of slot that the query takes: `quick` unless given. */
   readonly kind?: Exclude<Kind, 'request'>;
-  /** How long it is retried: what its kind is retried unless given. */
-  readonly retry?: RetryPolicy | undefined;
-  /** Cancels the query, besides the request's signal. */
+  /** Whether the query can take as long as a scan, although its kind does not say so. */
+  readonly isLong?: boolean | undefined;
+  /** Cancels the query, in place of the request's signal. */
   readonly signal?: AbortSignal | undefined;
-  /**
-   * The longest result, in bytes, if it can be long. One that is more than a slot can hold, with as
-   * much again that is made from it, takes a large slot as well.
-   */
+  /** The longest result, in bytes, if it can be long. */
   readonly maxBytes?: number;
+  /**
+   * The part of its slot that the result can take, beside what is made from it: half unless given.
+   * A longer one, if it may be longer than a slot, takes a large slot as well.
+   */
+  readonly share?: number;
 }
+
+/**
+ * How the rows of a scan are read that are held in memory: some 40,000 days, 20,000 intervals with
+ * digests, or the names of questions or participants.
+ */
+export const SCAN = { kind: 'scan', maxBytes: 2 * 1024 * 1024 } as const satisfies SlotOptions;
 
 /** The database, as a request uses it. All methods throw a DatabaseError, a LimitError or the signal's reason. */
 export interface Database {
@@ -26,14 +34,6 @@ export interface Database {
   page(query: Query, options: SlotOptions, encode: EncodeRows): Promise<ProvenPage>;
 }
 
-const RETRY_POLICIES = {
-  file: 'export',
-  scan: 'scan',
-  walk: 'scan',
-  quick: 'request',
-  large: 'request',
-} as const;
-
 /**
  * Takes a slot for each query before it is sent, unless the request holds one of its kind, and
  * releases it when the result is no longer needed.
@@ -41,78 +41,73 @@ const RETRY_POLICIES = {
  * A quick query is not cancelled: it takes less time than a cancellation, and a client that leaves
  * could otherwise have many of them.
  */
-export class SlottedDatabase implements Database {
-  readonly #connection: Connection;
-  readonly #slots: RequestSlots;
-  readonly #requestSignal: AbortSignal;
-
-  /** @param requestSignal is aborted when the request ends */
-  constructor(connection: Connection, slots: RequestSlots, requestSignal: AbortSignal) {
-    this.#connection = connection;
-    this.#slots = slots;
-    this.#requestSignal = requestSignal;
-  }
-
-  async rows(query: Query, options: SlotOptions = {}): Promise<Row[]> {
-    const read = (attempts: QueryOptions) => this.#connection.rows(query, attempts);
-    const { result, release } = await this.#inSlot(options, read);
-    release();
-    return result;
-  }
-
-  async page(query: Query, options: SlotOptions, encode: EncodeRows): Promise<ProvenPage> {
-    const read = (attempts: QueryOptions) => this.#connection.page(query, attempts, encode);
-    const { result: page, release } = await this.#inSlot(options, read);
-    const { results } = this.#slots;
-    const free = () => {
-      page.release();
-      results.delete(free);
-      release();
-    };
-    results.add(free);
-    return { ...page, release: free };
-  }
-
-  async #inSlot<T>(
-    options: SlotOptions,
+export function databaseInSlots(connection: Connection, slots: RequestSlots): Database {
+  async function inSlot<T>(
+    { kind = 'quick', isLong, signal = connection.signal, maxBytes = 0, share = 0.5 }: SlotOptions,
     read: (options: QueryOptions) => Promise<T>,
-  ): Promise<{ result: T; release: () => void }> {
-    const { kind = 'quick', retry = RETRY_POLICIES[kind], signal = this.#requestSignal } = options;
-    const slots = this.#slots;
+  ) {
     const taken: Kind[] = [];
     const take = async (one: Kind, until: AbortSignal) => {
-      const isHeld = slots.held.has(one);
-      const slot = await slots.take(one, until);
-      if (!isHeld) taken.push(one);
-      return slot;
+      if (slots.holds(one)) return;
+      await slots.take(one, until);
+      taken.push(one);
     };
     const release = () => slots.release(...taken);
-    const slot = await take(kind, this.#requestSignal);
+    await take(kind, connection.signal);
 
-    const { maxBytes = 0 } = options;
-    const slotBytes = KINDS[kind].bytes;
+    const { bytes: slotBytes } = KINDS[kind];
     let refusal: unknown;
-    const takeLarge = () =>
-      take('large', signal).catch((error: unknown) => {
-        refusal = error; // no failure of the database
-      });
-    const fits = async (bytes: number) => {
-      if (bytes > maxBytes) return false;
-      if (bytes <= slotBytes / 2 || maxBytes <= slotBytes) return true;
-      return (await takeLarge()) !== undefined;
+    const checkLength = async (bytes: number) => {
+      const isLarge = bytes > share * slotBytes && maxBytes > slotBytes;
+      if (isLarge && bytes <= maxBytes)
+        await take('large', signal).catch((error: unknown) => {
+          refusal = error; // no failure of the database
+        });
+      if (bytes > maxBytes || refusal)
+        throw new DatabaseError('too-large', 'a response that does not fit in memory');
     };
 
     const finishes = kind === 'quick';
-    const attempts = { retry, signal, finishes, fits: maxBytes > 0 ? fits : undefined };
+    const isScan = isLong || kind === 'scan' || kind === 'walk';
+    const ofPage = slots.hasBegun ? 'export' : 'request';
+    const retry = isScan ? 'scan' : ofPage;
     const onPause = (isPausing: boolean) => {
-      slot.isRetrying = isPausing;
+      slots.isRetrying = isPausing;
     };
+    const attempts = { retry, signal, finishes, onPause } as const;
     try {
-      return { result: await read({ ...attempts, onPause }), release };
+      const result = await read({
+        ...attempts,
+        checkLength: maxBytes > 0 ? checkLength : undefined,
+      });
+      return { result, release };
     } catch (error) {
-      slot.wasAborted ||= this.#requestSignal.aborted && !finishes;
-      release();
+      if (connection.signal.aborted && !finishes) slots.wasAborted = true;
+      else release();
       throw refusal ?? error;
     }
   }
+
+  return {
+    async rows(query, options = {}) {
+      const { result, release } = await inSlot(options, (attempts) =>
+        connection.rows(query, attempts),
+      );
+      release();
+      return result;
+    },
+
+    async page(query, options, encode) {
+      const { result: page, release } = await inSlot(options, (attempts) =>
+        connection.page(query, attempts, encode),
+      );
+      const free = () => {
+        page.release();
+        slots.results.delete(free);
+        release();
+      };
+      slots.results.add(free);
+      return { ...page, release: free };
+    },
+  };
 }

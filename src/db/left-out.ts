@@ -1,6 +1,6 @@
 import type { Selection } from '../responses/selection.ts';
 import { RECORD, questionCte } from './questions.ts';
-import { filterConditions, relationOf } from './relation.ts';
+import { relationOf } from './relation.ts';
 import { lacksKey } from './responses.ts';
 import { type Sql, and, join, raw, sql } from './sql.ts';
 
@@ -11,33 +11,11 @@ export interface LeftOutOptions {
   readonly require_question?: readonly string[] | undefined;
 }
 
-/** A rule by which participants are left out: a parameter, and its value if it has several. */
+/** A rule by which participants are left out, if any of their responses violates it, or if all do. */
 interface Rule {
+  /** A parameter, and its value if it has several. */
   readonly rule: keyof LeftOutOptions;
   readonly name: string | null;
-}
-
-/** SQL for leaving out the participants of a selection whom a wide file leaves out. */
-interface LeftOut {
-  readonly rules: readonly Rule[];
-  /**
-   * Common table expressions, on `form` (see relation.ts): `left_out`, or none if there are no
-   * rules.
-   */
-  readonly ctes: readonly Sql[];
-  /** The conditions on responses that their participants are not left out. */
-  readonly conditions: readonly Sql[];
-  /** How many participants are left out. */
-  readonly count: Sql;
-  /**
-   * JSON: for the rules that leave out anybody, by their number from 1, how many participants they
-   * leave out, and the first of them.
-   */
-  readonly byRule: Sql;
-}
-
-/** A rule in SQL. It leaves out a participant if any response violates it, or if all do. */
-interface Check extends Rule {
   readonly aggregate: Sql;
   /** Whether a response violates the rule. */
   readonly violation: Sql;
@@ -46,27 +24,23 @@ interface Check extends Rule {
 const ANY = raw('bool_or');
 const ALL = raw('bool_and');
 
-/** How many participants are listed for a rule. */
-const MAX_LISTED = 100;
-
 /** The rules by which participants are left out. */
 function rulesOf({
   repeats,
   require_metadata: keys = [],
   require_question: questions = [],
-}: LeftOutOptions): Check[] {
+}: LeftOutOptions): Rule[] {
+  const ofRepeats: Rule = { rule: 'repeats', name: null, aggregate: ANY, violation: sql`false` };
   return [
     // no single response violates it: attempts are compared by form
-    ...(repeats === 'drop'
-      ? [{ rule: 'repeats', name: null, aggregate: ANY, violation: sql`false` } as const]
-      : []),
-    ...keys.map((name): Check => ({
+    ...(repeats === 'drop' ? [ofRepeats] : []),
+    ...keys.map((name): Rule => ({
       rule: 'require_metadata',
       name,
       aggregate: ANY,
       violation: lacksKey(name),
     })),
-    ...questions.map((name): Check => ({
+    ...questions.map((name): Rule => ({
       rule: 'require_question',
       name,
       aggregate: ALL,
@@ -80,9 +54,9 @@ function rulesOf({
  * selection. It groups the responses first by form version and participant, which is the order of an
  * index: to sort them otherwise, Postgres would write their metadata to disk.
  */
-function leftOutCte(selection: Selection, rules: readonly Check[]): Sql {
-  const responses = relationOf(selection).all(filterConditions(selection));
-  const list = (of: (rule: Check, flag: Sql) => Sql) =>
+function leftOutCte(selection: Selection, rules: readonly Rule[]): Sql {
+  const responses = relationOf(selection).all();
+  const list = (of: (rule: Rule, flag: Sql) => Sql) =>
     join(rules.map((rule, i) => of(rule, raw(`flag_${i}`))));
   const ofVersion = list(
     ({ aggregate, violation }, flag) => sql`${aggregate}(${violation}) as ${flag}`,
@@ -114,8 +88,16 @@ function leftOutCte(selection: Selection, rules: readonly Check[]): Sql {
     )`;
 }
 
-/** Finds the participants to leave out. */
-export function leftOut(selection: Selection, options: LeftOutOptions): LeftOut {
+/**
+ * SQL for leaving out the participants of a selection whom a wide file leaves out:
+ *
+ * - `ctes`: common table expressions, on `form` (see relation.ts): `left_out`, or none
+ * - `conditions` on responses that their participants are not left out
+ * - `count`: how many participants are left out
+ * - `byRule`: JSON, for the rules that leave out anybody, by their number from 1: how many
+ *   participants they leave out, and the first 100 of them
+ */
+export function leftOut(selection: Selection, options: LeftOutOptions) {
   const rules = rulesOf(options);
   if (rules.length === 0)
     return { rules, ctes: [], conditions: [], count: sql`0`, byRule: sql`null` };
@@ -133,7 +115,7 @@ export function leftOut(selection: Selection, options: LeftOutOptions): LeftOut 
     ],
     count: sql`(select count(*) from left_out)`,
     byRule: sql`(
-      select json_object_agg(i, json_build_array(participants, userids[1:${raw(String(MAX_LISTED))}]))
+      select json_object_agg(i, json_build_array(participants, userids[1:100]))
       from (
         select i, count(*) as participants, array_agg(userid order by userid) as userids
         from left_out, unnest(violations) with ordinality rule (is_violated, i)
@@ -159,8 +141,10 @@ export const selectedCtes = (responses: Sql, added = raw('')): Sql => sql`
 /**
  * SQL for the rows of `selected` that a wide file keeps, with their shortcodes. With `first`, a
  * record's responses to a form are those of the attempt that the first of them belongs to.
+ *
+ * @param conditions see {@link leftOut}
  */
-export const keptResponses = ({ conditions }: LeftOut, { repeats }: LeftOutOptions): Sql => sql`(
+export const keptResponses = (conditions: readonly Sql[], { repeats }: LeftOutOptions): Sql => sql`(
         select *
         from (
           select responses.*, form.shortcode, first_value(flowid) over (

@@ -1,3 +1,4 @@
+import { columnNamed } from '../responses/columns.ts';
 import type { Cursor } from '../responses/cursor.ts';
 import { type Sql, join, raw, sql } from './sql.ts';
 
@@ -25,21 +26,15 @@ export const BY_PARTICIPANT: Order = {
 /**
  * The list for ORDER BY within one form version.
  *
- * @param alias the alias of the rows, for queries with an output column `timestamp`, which would be
- * sorted by otherwise
+ * @param rows the alias of the rows and a point, for queries with an output column `timestamp`, which
+ * would be sorted by otherwise
  */
-export const branchOrderSql = ({ columns, direction }: Order, alias?: string): Sql =>
-  raw(
-    columns
-      .map(
-        (column) => `${alias && column === 'timestamp' ? `${alias}.` : ''}${column} ${direction}`,
-      )
-      .join(', '),
-  );
+export const branchOrderSql = ({ columns, direction }: Order, rows = ''): Sql =>
+  raw(columns.map((column) => `${rows}${column} ${direction}`).join(', '));
 
-/** The list for ORDER BY across form versions. @param alias likewise */
-export const orderSql = (order: Order, alias?: string): Sql =>
-  sql`${branchOrderSql(order, alias)}, surveyid ${raw(order.direction)}`;
+/** The list for ORDER BY across form versions. @param rows likewise */
+export const orderSql = (order: Order, rows?: string): Sql =>
+  sql`${branchOrderSql(order, rows)}, surveyid ${raw(order.direction)}`;
 
 /**
  * Compares a row's position with a cursor. Without `surveyid`, the rows that tie with the cursor
@@ -50,17 +45,7 @@ export function cursorSql(
   operator: '<' | '>' | '<=' | '>=',
   cursor: Cursor,
 ): Sql {
-  const { timestamp, userid, questionRef, surveyid } = cursor;
-  const values = {
-    timestamp: sql`${timestamp}::timestamptz`,
-    userid: sql`${userid}`,
-    question_ref: sql`${questionRef}`,
-  };
-  const isTotal = surveyid !== undefined;
-  const names = raw([...columns, ...(isTotal ? ['surveyid'] : [])].join(', '));
-  const compared = [
-    ...columns.map((column) => values[column]),
-    ...(isTotal ? [sql`${surveyid}::uuid`] : []),
-  ];
-  return sql`(${names}) ${raw(operator)} (${join(compared)})`;
+  const names = [...columns, 'surveyid' as const].filter((name) => cursor[name] !== undefined);
+  const values = names.map((name) => sql`${cursor[name] ?? ''}::${raw(columnNamed(name).type)}`);
+  return sql`(${raw(names.join(', '))}) ${raw(operator)} (${join(values)})`;
 }

@@ -1,9 +1,8 @@
-import type { Filters } from '../responses/filters.ts';
 import type { FormVersion, Selection, Survey } from '../responses/selection.ts';
 import { splitFilters } from './branches.ts';
-import type { Database } from './database.ts';
+import { type Database, SCAN } from './database.ts';
 import { BY_PARTICIPANT } from './order.ts';
-import { filterConditions, participantId, pseudonym, relationOf } from './relation.ts';
+import { participantId, pseudonym, relationOf } from './relation.ts';
 import { type Query, type Sql, Value, and, raw, sql } from './sql.ts';
 
 /**
@@ -15,20 +14,20 @@ import { type Query, type Sql, Value, and, raw, sql } from './sql.ts';
  * @param conditions those that no index holds
  */
 function participantsOf(
-  selection: Filters & Parameters<typeof relationOf>[0],
+  selection: Parameters<typeof relationOf>[0],
   secret: string,
   conditions: readonly Sql[] = [],
 ): Sql {
   const id = raw(participantId(selection.survey));
   const { forms, to } = relationOf(selection);
-  const isCounted = conditions.length > 0 ? sql` filter (where ${and(conditions)})` : sql``;
+  const isCounted = conditions.length > 0 && sql` filter (where ${and(conditions)})`;
   return sql`
     with ${forms}, participant as (
       select *, ${pseudonym(sql`id`, secret)} as userid
       from (
         select ${id} as id, count(*)${isCounted} as responses, count(*) as walked
         from form, lateral (
-          select ${id}, timestamp, question_ref from ${to(sql`form.id`, filterConditions(selection))}
+          select ${id}, timestamp, question_ref from ${to(sql`form.id`)}
         ) response
         group by ${id}
       ) counted
@@ -49,15 +48,11 @@ export function participantsQuery(
 ): Query {
   const limit = new Value(rows);
   const { inIndex, unindexed } = splitFilters(selection, BY_PARTICIPANT);
-  const isAfter =
-    after === undefined ? sql`` : sql`where userid > ${pseudonym(sql`${after}`, secret)}`;
+  const isAfter = after !== undefined && sql`where userid > ${pseudonym(sql`${after}`, secret)}`;
   const text = sql`${participantsOf(inIndex, secret, unindexed)}
     select id, responses, walked from participant ${isAfter} order by userid limit ${limit}`;
   return { text, width: 3, limit };
 }
-
-/** The longest list of participants that a filter names, in bytes. */
-const MAX_PARTICIPANTS_BYTES = 2 * 1024 * 1024;
 
 /**
  * Finds the participants that a filter names.
@@ -76,9 +71,6 @@ export async function findParticipants(
   if (secret === undefined || !userids) return userids;
   const text = sql`${participantsOf({ survey, formVersions }, secret)}
     select id from participant where userid = any(${userids}) order by userid`;
-  const rows = await db.rows(
-    { text, width: 1 },
-    { kind: 'scan', maxBytes: MAX_PARTICIPANTS_BYTES },
-  );
+  const rows = await db.rows({ text, width: 1 }, SCAN);
   return (rows as [string][]).map(([id]) => id);
 }

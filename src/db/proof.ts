@@ -1,10 +1,16 @@
 import { type EncodeRows, type EncodedPage, isAt } from '../encode/rows.ts';
 import { DatabaseError } from './errors.ts';
-import { type Param, type Query, type Row, join, raw, render, sql } from './sql.ts';
+import { type Query, type Row, join, raw, render, sql } from './sql.ts';
 
 /** What comes before the rows in the body of a response. Only small members do. */
 const ROWS = '"rows":';
 const MAX_START_BYTES = 64 * 1024;
+
+/** The members of a response's body that are read. */
+interface Result {
+  readonly rows: Row[];
+  readonly rowCount: unknown;
+}
 
 /**
  * The SQL of one attempt at a query, and what proves that its result is whole.
@@ -18,8 +24,7 @@ const MAX_START_BYTES = 64 * 1024;
  * runs them in parallel, which it never does with `pg_backend_pid()`. `test/plans` holds this plan.
  */
 export class Proof {
-  readonly sql: string;
-  readonly params: readonly Param[];
+  readonly statement: ReturnType<typeof render>;
   readonly #width: number;
   /** How the last row's first cell begins. */
   readonly #start: string;
@@ -36,21 +41,18 @@ export class Proof {
       ...(forms ? [forms.sql] : []),
     ];
     const last = [sql`concat_ws(' ', ${join(parts)})`, ...Array(width - 1).fill(raw('null'))];
-    const start = ctes.length > 0 ? sql`with ${join(ctes)}` : sql``;
-    const { text: rendered, params } = render(
-      sql`${start} (${text}) union all (select ${join(last)})`,
-    );
-    this.sql = rendered;
-    this.params = params;
+    const start = ctes.length > 0 && sql`with ${join(ctes)}`;
+    this.statement = render(sql`${start} (${text}) union all (select ${join(last)})`);
   }
 
   /**
-   * @param result a result of the driver
-   * @returns the rows of the query, and what the last one has for {@link Query.forms}
-   * @throws DatabaseError `transient`
+   * Parses the rows in the body of a response.
+   *
+   * @returns them, and what the last one has for {@link Query.forms}
+   * @throws DatabaseError `transient`, or SyntaxError
    */
-  rowsOf(result: unknown): { rows: Row[]; forms: string } {
-    const { rows, rowCount } = result as { rows: Row[]; rowCount: unknown };
+  rowsOf(body: Uint8Array): { rows: Row[]; forms: string } {
+    const { rows, rowCount } = JSON.parse(utf8Text.decode(body)) as Result;
     if (rows.some((row) => row.length !== this.#width)) throw corrupted('rows of another length');
     const end = rows.findIndex(([first]) => first?.startsWith(this.#start));
     return { rows: rows.slice(0, end), forms: this.#check(end, rows.slice(end), rowCount) };
@@ -78,7 +80,7 @@ export class Proof {
     }
 
     const rest = `${utf8Text.decode(body.subarray(0, start + 1))}${utf8Text.decode(body.subarray(page.end))}`;
-    const { rows, rowCount } = JSON.parse(rest) as { rows: Row[]; rowCount: unknown };
+    const { rows, rowCount } = JSON.parse(rest) as Result;
     return { page, forms: this.#check(page.rowCount, rows, rowCount) };
   }
 

@@ -1,14 +1,12 @@
 import type { Selection } from '../responses/selection.ts';
 import { RESERVED_NAMES, RESERVED_PREFIXES } from '../responses/wide-columns.ts';
-import type { Database } from './database.ts';
+import { type Database, SCAN } from './database.ts';
 import { DatabaseError } from './errors.ts';
-import { filterConditions, relationOf } from './relation.ts';
+import { relationOf } from './relation.ts';
 import { type Query, type Sql, raw, sql } from './sql.ts';
 
 /** The most questions that a wide table has. */
 export const MAX_QUESTIONS = 5000;
-/** The largest result with the names of questions, in bytes. */
-const MAX_NAMES_BYTES = 2 * 1024 * 1024;
 
 /** SQL for the columns that identify a record of a wide table. */
 export const RECORD = raw('userid, parent_surveyid, parent_shortcode');
@@ -117,26 +115,20 @@ export function columnNames(by: ColumnsBy = 'form_question'): Sql {
 }
 
 /**
- * The questions that have responses in a selection, in the order of their columns. Shortcodes are
- * those of the selection, even if they have since changed.
+ * The questions that have responses in a selection, in the order of their columns: one more than a
+ * wide table has at most. Shortcodes are those of the selection, even if they have since changed.
  *
  * It scans the whole selection, because no index has a form's questions.
- *
- * @param limit the number of questions to return at most
  */
-export function questionsQuery(
-  selection: Selection,
-  by: ColumnsBy | undefined,
-  limit: number,
-): Query {
+export function questionsQuery(selection: Selection, by?: ColumnsBy): Query {
   const responses = relationOf(selection);
-  const question = questionCte(responses.all(filterConditions(selection)));
+  const question = questionCte(responses.all());
   const text = sql`
     with recursive ${responses.forms}, ${FORM_POSITION}, ${question}, ${columnNames(by)}
     select shortcode, question_ref, column_name
     from question_column
     order by question_number
-    limit ${raw(String(limit))}`;
+    limit ${raw(String(MAX_QUESTIONS + 1))}`;
 
   return { text, width: 3 };
 }
@@ -150,8 +142,7 @@ export async function findQuestions(
   selection: Selection,
   by: ColumnsBy | undefined,
 ): Promise<Question[]> {
-  const query = questionsQuery(selection, by, MAX_QUESTIONS + 1);
-  const rows = await db.rows(query, { maxBytes: MAX_NAMES_BYTES, kind: 'scan' });
+  const rows = await db.rows(questionsQuery(selection, by), SCAN);
   if (rows.length > MAX_QUESTIONS)
     throw new DatabaseError('too-large', 'more questions than a wide table can have');
 

@@ -5,38 +5,21 @@ import type { FormVersion, Survey } from '../responses/selection.ts';
 import { formatInstant } from '../responses/timestamp.ts';
 import { type Sql, and, join, raw, sql } from './sql.ts';
 
-/** The responses that a statement can read. */
-export interface Relation {
-  /**
-   * The common table expression `form`: `id`, `shortcode` and `created` of the form versions. A
-   * form version that left the account or the survey after it was found is not among them: a
-   * statement reads it as if it had been deleted.
-   */
-  readonly forms: Sql;
-  /**
-   * What follows FROM to read the responses to a form version that meet some conditions.
-   *
-   * @param form SQL for its id, from `form`
-   */
-  readonly to: (form: Sql, conditions: readonly Sql[]) => Sql;
-  /** Likewise, for all form versions in one scan. */
-  readonly all: (conditions: readonly Sql[]) => Sql;
-}
-
 /**
- * Makes SQL for the responses of a survey that a key sees. Every statement checks their account,
- * and what the limits of the key hide does not exist for it. Nothing else names their table.
+ * Makes SQL for the responses of a survey that a key sees and that pass filters. Every statement
+ * checks their account, and what the limits of the key hide does not exist for it. Nothing else
+ * names their table.
  *
  * @param formVersions those to read, with the shortcodes that they had when they were found; all
  * unless given
  */
-export function relationOf({
-  survey,
-  formVersions,
-}: {
-  readonly survey: Survey;
-  readonly formVersions?: readonly FormVersion[] | undefined;
-}): Relation {
+export function relationOf(
+  selection: Filters & {
+    readonly survey: Survey;
+    readonly formVersions?: readonly FormVersion[] | undefined;
+  },
+) {
+  const { survey, formVersions } = selection;
   const isOwn = isOfSurvey(survey);
   const ids = formVersions?.map(({ id }) => id) ?? [];
   const shortcodes = formVersions?.map(({ shortcode }) => shortcode) ?? [];
@@ -53,12 +36,25 @@ export function relationOf({
   // cannot do from the result of a query.
   const isInForm = sql`(surveyid in (select id from form)) is true`;
   const responses = survey.limits ? limitedResponses(survey.limits) : sql`responses`;
+  const filters = filterConditions(selection);
+  const where = (...conditions: Sql[]) =>
+    sql`${responses} where ${and([...conditions, ...filters])}`;
 
   return {
+    /**
+     * The common table expression `form`: `id`, `shortcode` and `created` of the form versions. A
+     * form version that left the account or the survey after it was found is not among them: a
+     * statement reads it as if it had been deleted.
+     */
     forms: sql`form as materialized (${forms})`,
-    to: (form, conditions) =>
-      sql`${responses} where ${and([sql`surveyid = ${form}`, ...conditions])}`,
-    all: (conditions) => sql`${responses} where ${and([isOfForm, isInForm, ...conditions])}`,
+    /**
+     * What follows FROM to read the responses to a form version that meet more conditions.
+     *
+     * @param form SQL for its id, from `form`
+     */
+    to: (form: Sql, ...conditions: Sql[]) => where(sql`surveyid = ${form}`, ...conditions),
+    /** Likewise, for all form versions in one scan. */
+    all: (...conditions: Sql[]) => where(isOfForm, isInForm, ...conditions),
   };
 }
 
@@ -131,7 +127,7 @@ function limitedResponses(limits: KeyLimits): Sql {
   );
   const id = secret === undefined ? [] : [sql`userid as ${raw(participantId({ limits }))}`];
   const isVisible = questionLimits(limits);
-  const where = isVisible.length > 0 ? sql` where ${and(isVisible)}` : sql``;
+  const where = isVisible.length > 0 && sql` where ${and(isVisible)}`;
 
   return sql`(select ${join([...columns, ...id])} from responses${where}) responses`;
 }

@@ -2,7 +2,7 @@ import { type ColumnName, columnNamed } from '../responses/columns.ts';
 import { CURSOR_COLUMNS } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
-import { KEY_COLUMNS, rangeRows } from './branches.ts';
+import { rangeRows } from './branches.ts';
 import type { Database } from './database.ts';
 import { withoutFormulas } from './formulas.ts';
 import { BY_TIME, type Order, orderSql } from './order.ts';
@@ -123,8 +123,8 @@ export function pageQuery(
   { safe = false, order = BY_TIME }: PageOptions = {},
 ): Query {
   const limit = new Value(range.limit);
-  const rows = rangeRows(selection, { ...range, limit }, raw('*'), order);
-  const text = sql`${selectColumns(columns, rows, safe)} order by ${orderSql(order, 'r')}`;
+  const rows = rangeRows(selection, range, limit, raw('*'), order);
+  const text = sql`${selectColumns(columns, rows, safe)} order by ${orderSql(order, 'r.')}`;
   return { ctes: [relationOf(selection).forms], text, width: columns.length, limit };
 }
 
@@ -140,12 +140,12 @@ export function boundaryQuery(
   order: Order = BY_TIME,
 ): Query {
   const limit = new Value(range.limit);
-  const rows = rangeRows(selection, { ...range, limit }, KEY_COLUMNS, order);
+  const rows = rangeRows(selection, range, limit, raw(CURSOR_COLUMNS.join(', ')), order);
   const text = sql`
     select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid
     from (select *, row_number() over (order by ${orderSql(order)}) as n from (${rows}) k) k
     where n % ${pageRows} = 0
-    order by ${orderSql(order, 'k')}`;
+    order by ${orderSql(order, 'k.')}`;
   return { ctes: [relationOf(selection).forms], text, width: CURSOR_COLUMNS.length, limit };
 }
 
@@ -159,8 +159,8 @@ export async function readCount(
   return Number(count);
 }
 
-/** A column of the rows `r`. */
-function computed(column: Column): ComputedColumn {
+/** SQL for a column of the rows `r`. */
+export function computed(column: Column): ComputedColumn {
   if (typeof column !== 'string') return column;
   const { type, isTyped, sql: expression = column } = columnNamed(column);
   return type === 'timestamptz'

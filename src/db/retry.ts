@@ -1,3 +1,4 @@
+import type { QueryOptions } from './client.ts';
 import { DatabaseError, failureOf } from './errors.ts';
 
 /**
@@ -8,7 +9,7 @@ import { DatabaseError, failureOf } from './errors.ts';
  * - `key` for authentication, which many requests may wait for;
  * - `probe` not at all.
  */
-export type RetryPolicy = 'request' | 'scan' | 'export' | 'key' | 'probe';
+export type RetryPolicy = keyof ReturnType<typeof retryLimits>;
 
 /**
  * How long a query may be retried, and how long one attempt may take; milliseconds. An attempt at a
@@ -27,7 +28,7 @@ const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
 
 /** @param seconds EXPORT_RETRY_SECONDS. @throws DatabaseError `defect` if it is invalid */
-export function retryLimits(seconds = ''): Record<RetryPolicy, RetryLimits> {
+export function retryLimits(seconds = '') {
   if (!/^\d{0,5}$/.test(seconds)) {
     throw new DatabaseError(
       'defect',
@@ -60,7 +61,7 @@ export async function withRetry<T>(
   { totalMs, attemptMs }: RetryLimits,
   signal: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,
-  { finishes = false, onPause = () => {} }: RetryHooks = {},
+  { finishes, onPause }: Pick<QueryOptions, 'finishes' | 'onPause'>,
 ): Promise<T> {
   const deadline = Date.now() + totalMs;
   const attemptSignal = finishes ? NEVER : signal;
@@ -74,15 +75,10 @@ export async function withRetry<T>(
       if (failure.kind !== 'transient' || Date.now() + ceiling > deadline) throw failure;
     }
 
-    onPause(true);
-    await sleep(ceiling / 2 + (Math.random() * ceiling) / 2, signal);
-    onPause(false);
+    onPause?.(true);
+    await attempt(ceiling / 2 + (Math.random() * ceiling) / 2, signal, untilAborted);
+    onPause?.(false);
   }
-}
-
-interface RetryHooks {
-  readonly finishes?: boolean | undefined;
-  readonly onPause?: (isPausing: boolean) => void;
 }
 
 const NEVER = new AbortController().signal;
@@ -114,12 +110,6 @@ async function attempt<T>(
   }
 }
 
-/** Waits, until the signal is aborted at the latest. */
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<unknown>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener('abort', resolve);
-  await promise;
-  clearTimeout(timer);
-  signal.removeEventListener('abort', resolve);
-}
+/** Does nothing: a pause is an attempt that ends with its time. */
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<unknown>((resolve) => signal.addEventListener('abort', resolve));

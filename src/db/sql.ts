@@ -43,16 +43,20 @@ export class Sql {
 }
 
 /**
- * SQL as it would be typed into psql. Its values become parameters. A text with a backslash has to be
- * one, since `standard_conforming_strings` decides what it means in SQL.
+ * SQL as it would be typed into psql. Its values become parameters, and false is nothing. A text with
+ * a backslash has to be a parameter, since `standard_conforming_strings` decides what it means in
+ * SQL.
  */
 export const sql = (
   { raw: texts }: TemplateStringsArray,
-  ...parts: readonly (Sql | Value | Param)[]
+  ...parts: readonly (Sql | Value | Param | false)[]
 ): Sql =>
   new Sql(
     texts,
-    parts.map((part) => (part instanceof Sql || part instanceof Value ? part : new Value(part))),
+    parts.map((part) => {
+      if (part === false) return raw('');
+      return part instanceof Sql || part instanceof Value ? part : new Value(part);
+    }),
   );
 
 /** SQL from a text that is never user input. */

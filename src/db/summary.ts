@@ -1,8 +1,8 @@
 import type { Selection } from '../responses/selection.ts';
-import type { Database } from './database.ts';
+import { type Database, SCAN } from './database.ts';
 import { type LeftOutOptions, keptResponses, leftOut, selectedCtes } from './left-out.ts';
 import { FORM_POSITION, QUESTION_ORDER } from './questions.ts';
-import { filterConditions, relationOf } from './relation.ts';
+import { relationOf } from './relation.ts';
 import { type Query, isoTimestamp, join, sql } from './sql.ts';
 
 export type Summary = Awaited<ReturnType<typeof summarize>>;
@@ -11,9 +11,6 @@ export interface SummaryOptions extends LeftOutOptions {
   /** Adds how many participants have their last response to each question. */
   readonly stops?: boolean | undefined;
 }
-
-/** The largest result, some 40,000 days, which is held in memory. */
-const MAX_SUMMARY_BYTES = 2 * 1024 * 1024;
 
 /**
  * Counts the responses and participants of a selection, in the first row, and of each of its days,
@@ -42,7 +39,7 @@ export function summaryQuery(
 ): Query {
   const responses = relationOf(selection);
   const leaving = leftOut(selection, options);
-  const stops = sql`${selectedCtes(responses.all(filterConditions(selection)))}, stops as (
+  const stops = sql`${selectedCtes(responses.all())}, stops as (
       select json_agg(json_build_object(
           'shortcode', shortcode, 'question_ref', question_ref, 'participants', coalesce(n, 0)
         ) order by ${QUESTION_ORDER})::text as stops
@@ -50,7 +47,7 @@ export function summaryQuery(
         select shortcode, question_ref, count(*) as n
         from (
           select distinct on (userid) shortcode, question_ref
-          from ${keptResponses(leaving, options)}
+          from ${keptResponses(leaving.conditions, options)}
           order by userid, timestamp desc, question_ref desc, surveyid desc
         ) last
         group by shortcode, question_ref
@@ -58,11 +55,11 @@ export function summaryQuery(
     )`;
   const added = options.stops ? [stops] : [];
   const ctes = join([responses.forms, ...leaving.ctes, FORM_POSITION, ...added]);
-  const ofForm = responses.to(sql`form_position.id`, [
+  const ofForm = responses.to(
+    sql`form_position.id`,
     sql`(select set_config('timezone', ${timeZone}, true)) is not null`,
-    ...filterConditions(selection),
     ...leaving.conditions,
-  ]);
+  );
   const text = sql`
     with ${ctes}, answered as materialized (
       select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, position, userid,
@@ -122,10 +119,7 @@ export async function summarize(
   options: SummaryOptions,
 ) {
   const query = summaryQuery(selection, timeZone, options);
-  const [total = [], ...days] = await db.rows(query, {
-    maxBytes: MAX_SUMMARY_BYTES,
-    kind: 'scan',
-  });
+  const [total = [], ...days] = await db.rows(query, SCAN);
   const [, responses, participants, first, last, left, forms, byRules, stops] = total;
   const leftOutBy = JSON.parse(byRules ?? '{}') as Record<string, [number, string[]]>;
   const { rules } = leftOut(selection, options);

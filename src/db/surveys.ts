@@ -34,9 +34,7 @@ export function surveysQuery(
   const limit = new Value(rows);
   const last = sql`${created ?? ''}::timestamptz`;
   const isAfter =
-    id === undefined
-      ? sql``
-      : sql`and (s.created < ${last} or s.created = ${last} and s.id > ${id})`;
+    id !== undefined && sql`and (s.created < ${last} or s.created = ${last} and s.id > ${id})`;
   const text = sql`
     select s.id::text, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
       s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts
@@ -73,7 +71,7 @@ export function formDataQuery(survey: Survey, rows: number, after: readonly stri
   const limit = new Value(rows);
   const key = join(after.map((value) => sql`${value}`));
   const isAfter =
-    after.length > 0 ? sql`where (shortcode, survey_created::timestamptz, id) > (${key})` : sql``;
+    after.length > 0 && sql`where (shortcode, survey_created::timestamptz, id) > (${key})`;
   const text = sql`
     select id::text, shortcode, survey_name, version, survey_created, metadata
     from (${formDataSql(survey)}) form
@@ -95,7 +93,6 @@ const formVersionsJson = (survey: Survey) => sql`
 const MAX_FORM_VERSIONS_BYTES = 2 * 1024 * 1024;
 
 async function readFormVersions(db: Database, survey: Survey): Promise<string> {
-  if (survey.name.includes('\0')) return '[]'; // Postgres rejects text with NUL
   const query = { text: sql`select ${formVersionsJson(survey)}`, width: 1 };
   const [[json]] = (await db.rows(query, { maxBytes: MAX_FORM_VERSIONS_BYTES })) as [[string]];
   return json;
@@ -116,52 +113,16 @@ const remembered = new Map<string, string>();
 const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
 /** With a longer list in its last row, a small result would not be small. */
 const MAX_LIST_LENGTH = 64 * 1024;
-let rememberedBytes = 0;
 
 function remember(key: string, json: string): void {
-  forget(key);
-  if (json === '[]' || json.length > MAX_LIST_LENGTH) return;
-  remembered.set(key, json);
-  rememberedBytes += key.length + json.length;
-  for (const oldest of remembered.keys()) {
-    if (rememberedBytes <= MAX_REMEMBERED_BYTES) return;
-    forget(oldest);
-  }
-}
-
-function forget(key: string): void {
-  const json = remembered.get(key);
-  if (json === undefined) return;
-  rememberedBytes -= key.length + json.length;
   remembered.delete(key);
-}
+  if (json !== '[]' && json.length <= MAX_LIST_LENGTH) remembered.set(key, json);
 
-/** The form versions of a survey are others than remembered. */
-class FormVersionsChangedError extends Error {
-  override name = 'FormVersionsChangedError';
-  readonly json: string;
-
-  constructor(json: string) {
-    super('the form versions of a survey have changed');
-    this.json = json;
+  let bytes = 0;
+  for (const [other, list] of [...remembered].toReversed()) {
+    bytes += other.length + list.length;
+    if (bytes > MAX_REMEMBERED_BYTES) remembered.delete(other);
   }
-}
-
-/** A database whose first query fails if the form versions of a survey have changed. */
-function checkingForms(db: Database, survey: Survey, known: string): Database {
-  let isChecked = false;
-  const forms: Query['forms'] = {
-    sql: formVersionsJson(survey),
-    check(json) {
-      isChecked = true;
-      if (json !== known) throw new FormVersionsChangedError(json);
-    },
-  };
-  const checked = (query: Query): Query => (isChecked ? query : { ...query, forms });
-  return {
-    rows: (query, options) => db.rows(checked(query), options),
-    page: (query, options, encode) => db.page(checked(query), options, encode),
-  };
 }
 
 /**
@@ -180,15 +141,27 @@ export async function withSurvey<T>(
 ): Promise<T> {
   const key = JSON.stringify(survey);
   const known = remembered.get(key);
-  let present: string;
-  try {
-    if (known !== undefined)
-      return await read(parseFormVersions(known), checkingForms(db, survey, known));
-    present = await readFormVersions(db, survey);
-  } catch (error) {
-    if (!(error instanceof FormVersionsChangedError)) throw error;
-    present = error.json;
+  let present = undefined as string | undefined;
+  const forms: Query['forms'] = {
+    sql: formVersionsJson(survey),
+    check(json) {
+      present = json;
+      if (json !== known) throw new Error('the form versions of a survey have changed');
+    },
+  };
+  const checked = (query: Query): Query => (present === undefined ? { ...query, forms } : query);
+
+  if (known !== undefined) {
+    try {
+      return await read(parseFormVersions(known), {
+        rows: (query, options) => db.rows(checked(query), options),
+        page: (query, options, encode) => db.page(checked(query), options, encode),
+      });
+    } catch (error) {
+      if (present === undefined || present === known) throw error;
+    }
   }
+  present ??= await readFormVersions(db, survey);
   remember(key, present);
   return read(parseFormVersions(present), db);
 }
@@ -201,7 +174,7 @@ export async function hasResponses(db: Database, survey: Survey): Promise<boolea
   const responses = relationOf({ survey });
   const text = sql`
     with ${responses.forms}
-    select id::text from form, lateral (select from ${responses.to(sql`form.id`, [])} limit 1) response
+    select id::text from form, lateral (select from ${responses.to(sql`form.id`)} limit 1) response
     limit 1`;
   const kind = questionLimits(survey.limits).length > 0 ? 'walk' : 'quick';
   const rows = await db.rows({ text, width: 1 }, { kind });

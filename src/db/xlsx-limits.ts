@@ -1,12 +1,12 @@
 import { columnNamed } from '../responses/columns.ts';
 import type { Selection } from '../responses/selection.ts';
-import type { Database } from './database.ts';
+import { type Database, SCAN } from './database.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
 import { RECORD } from './questions.ts';
-import { filterConditions, relationOf } from './relation.ts';
-import { ANSWERS, type Column, type ComputedColumn, answerCtes } from './responses.ts';
-import { type Query, type Sql, join, raw, sql } from './sql.ts';
+import { relationOf } from './relation.ts';
+import { ANSWERS, type Column, type ComputedColumn, answerCtes, computed } from './responses.ts';
+import { type Query, type Sql, join, sql } from './sql.ts';
 
 /**
  * Whether the text of a column can have any length. The value of a metadata key need not be
@@ -20,8 +20,6 @@ function hasAnyLength(column: Column): boolean {
 
 /** A regular expression for characters of two code units. */
 const WITH_TWO_UNITS = String.raw`[\U00010000-\U0010FFFF]+`;
-/** The largest result, in bytes: the names of the questions of a wide table. */
-const MAX_NAMES_BYTES = 2 * 1024 * 1024;
 
 /** SQL for whether a text is a decimal number of at most 15 digits, which a double holds exactly. */
 export const isNumber = (text: Sql): Sql => sql`${text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'
@@ -44,8 +42,7 @@ function longTextQuery(
 ): Query {
   const limit = sql`${most}::int`;
   const isLong = columns.filter(hasAnyLength).map((column) => {
-    const { sql: value, unlabelled }: ComputedColumn =
-      typeof column === 'string' ? { sql: raw(column) } : column;
+    const { sql: value, unlabelled } = computed(column);
     const text = sql`(${unlabelled ? longLabel(limit, unlabelled) : value})::text`;
     return sql`
         case when octet_length(${text}) <= ${limit} or 2 * length(${text}) <= ${limit} then false
@@ -55,16 +52,15 @@ function longTextQuery(
             ) > ${limit} end`;
   });
   const responses = relationOf(selection);
-  const filters = filterConditions(selection);
   const hasLong = sql`(${join(isLong, ' or ')})`;
 
   if (!numbers) {
-    const long = responses.all([...filters, hasLong]);
+    const long = responses.all(hasLong);
     const text = sql`with ${responses.forms} select exists (select from ${long})::text`;
     return { text, width: 1 };
   }
 
-  const all = responses.all(filters);
+  const all = responses.all();
   const text = sql`
     with ${join([responses.forms, ...answerCtes(numbers, all)])}
     select bool_or(has_long)::text, shortcode, question_ref
@@ -102,10 +98,7 @@ export async function findNumbers(
   most: number,
   numbers: ComputedColumn | undefined,
 ): Promise<ReadonlySet<string> | undefined> {
-  const rows = await db.rows(longTextQuery(selection, columns, most, numbers), {
-    kind: 'scan',
-    maxBytes: MAX_NAMES_BYTES,
-  });
+  const rows = await db.rows(longTextQuery(selection, columns, most, numbers), SCAN);
   if (rows.some(([isLong]) => isLong === 'true')) return undefined;
   return new Set(rows.map(([, ...question]) => JSON.stringify(question)));
 }
@@ -114,13 +107,12 @@ export async function findNumbers(
 export function recordsQuery(selection: Selection, options: LeftOutOptions): Query {
   const responses = relationOf(selection);
   const { ctes, conditions } = leftOut(selection, options);
-  const selected = responses.all([...filterConditions(selection), ...conditions]);
   const text = sql`
     with ${join([responses.forms, ...ctes])}
     select count(*)::text
     from (
       select distinct ${RECORD}
-      from ${selected}
+      from ${responses.all(...conditions)}
     ) record`;
   return { text, width: 1 };
 }

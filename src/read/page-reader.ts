@@ -1,16 +1,15 @@
 import { splitFilters } from '../db/branches.ts';
 import type { ProvenPage } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
-import { BY_TIME, type Order } from '../db/order.ts';
+import { BY_TIME } from '../db/order.ts';
 import { boundaryQuery, pageQuery } from '../db/responses.ts';
-import type { RetryPolicy } from '../db/retry.ts';
 import type { PageFormat } from '../formats/page-format.ts';
 import type { RequestStats } from '../http/request-stats.ts';
 import { KINDS } from '../limits/slots.ts';
 import { type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { MAX_WALKED, participantBatches } from './participants.ts';
-import { isTooLarge, readFitting } from './read-fitting.ts';
+import { readFitting } from './read-fitting.ts';
 
 /** The first responses of a range, encoded. */
 export interface Page extends ProvenPage {
@@ -34,134 +33,37 @@ export const isWalk = (selection: Selection, { order = BY_TIME }: Pick<PageForma
 /** How much of what a result may take is planned for. */
 const PAGE_PART = 0.9;
 
-/** Reads a selection of responses from the database. */
-export class PageReader {
-  /** Whether there are filters that no index holds: see {@link isWalk}. */
-  readonly isWalk: boolean;
-  /** The length that the result of a page should have, in bytes. Some turn out longer. */
-  readonly pageBytes: number;
-  readonly #db: Database;
-  readonly #selection: Selection;
-  readonly #format: PageFormat;
-  readonly #kind: PageKind;
-  readonly #order: Order;
+export type PageReader = ReturnType<typeof pageReader>;
+
+/**
+ * Reads a selection of responses from the database.
+ *
+ * @param kind the slot for its pages
+ */
+export function pageReader(db: Database, selection: Selection, format: PageFormat, kind: PageKind) {
+  const { columns, encode, share, order = BY_TIME } = format;
+  const hasWalks = isWalk(selection, format);
   /**
    * In the order of pseudonyms, which no index has, the responses are read of one batch of
    * participants after another.
    */
-  readonly #batches: ReturnType<typeof participantBatches> | undefined;
-  #batchRows = 0;
-  #hasMore = false;
+  const { secret } = selection.survey.limits ?? {};
+  const participants =
+    secret !== undefined && order.columns[0] === 'userid'
+      ? participantBatches(db, selection, secret, () => batchRows)
+      : undefined;
+  let batchRows = 0;
+  let hasMore = false;
   /** What the first page has left of its batch. */
-  #rest: Range | undefined;
-  /**
-   * Whether a page was full. Before, the client waits for a status; later, a failure would abort the
-   * transfer.
-   */
-  #hasBegun = false;
+  let restOfFirst: Range | undefined;
 
-  /** @param kind the slot for its pages */
-  constructor(db: Database, selection: Selection, format: PageFormat, kind: PageKind) {
-    const { order = BY_TIME, share } = format;
-    this.#db = db;
-    this.#selection = selection;
-    this.#format = format;
-    this.#kind = kind;
-    this.#order = order;
-    this.isWalk = isWalk(selection, format);
-    this.pageBytes = PAGE_PART * share * KINDS[kind].bytes;
-
-    const { secret } = selection.survey.limits ?? {};
-    if (secret !== undefined && order.columns[0] === 'userid')
-      this.#batches = participantBatches(db, selection, secret, () => this.#batchRows);
-  }
-
-  /**
-   * Reads the first rows after a position, as {@link page} does. The page is short only if there are
-   * no more.
-   */
-  async first({ after, limit }: Range): Promise<Page> {
-    for (;;) {
-      const range = { after, ...(await this.#nextBatch(limit)), limit };
-      const page = await this.page(range);
-      if (this.#batches && !isShort(page)) this.#rest = { ...range, after: page.last };
-      if (!this.#hasMore) return page;
-      if (page.rowCount > 0) return { ...page, requestedRows: page.rowCount };
-      page.release(); // they were deleted since
-    }
-  }
-
-  /**
-   * Reads the first rows of a range: as many of `range.limit` as fit one response of the database.
-   *
-   * @param signal cancels the reading of a page ahead of its turn
-   * @throws DatabaseError; `too-large` if a single row does not fit, which may fit when it is its turn
-   */
-  async page(range: Range, signal?: AbortSignal): Promise<Page> {
-    const page = await readFitting(range.limit, async (limit) => {
-      const read = await this.#rows({ ...range, limit }, signal);
-      return { ...read, last: cursorOf(read.lastKey) };
-    });
-    if (!isShort(page)) this.#hasBegun = true;
-    return page;
-  }
-
-  /** The ranges after the first page, if they are not between boundaries. @param rows of a page */
-  batches(rows: () => number): AsyncGenerator<Range, void, void> | undefined {
-    if (!this.#batches) return undefined;
-    this.#hasBegun = true; // although their pages are short
-    return this.#batchRanges(rows);
-  }
-
-  /**
-   * Finds the position of every `pageRows`th response among the first `range.limit` of a range, those
-   * included that only {@link isWalk} filters discard.
-   */
-  async boundaries(range: Range, pageRows: number): Promise<Required<Cursor>[]> {
-    const { inIndex } = splitFilters(this.#selection, this.#order);
-    return this.#boundaries(inIndex, range, pageRows, 'export');
-  }
-
-  /** Finds the position of the `range.limit`th row of a range; undefined if there are fewer. */
-  async end(range: Range): Promise<Required<Cursor> | undefined> {
-    const [end] = await this.#boundaries(this.#selection, range, range.limit, 'scan');
-    return end;
-  }
-
-  async #rows(range: Range, signal: AbortSignal | undefined): Promise<ProvenPage> {
-    const { columns, encode, share } = this.#format;
-    const { limit, windowSize = Infinity } = range;
-    const isFar = this.isWalk && windowSize > MAX_WALKED;
-    const query = pageQuery(this.#selection, range, columns, this.#format);
-    const read = (kind: PageKind) => {
-      const retry = isFar ? 'scan' : this.#hasBegun ? 'export' : 'request';
-      const maxBytes = share * KINDS[kind].bytes;
-      return this.#db.page(query, { retry, signal, kind, maxBytes }, encode);
-    };
-
-    try {
-      return await read(this.#kind);
-    } catch (error) {
-      // Pages that are read ahead share the request's slots: a long row waits until it is its turn.
-      const mayBeLarge = limit === 1 && !signal && this.#kind !== 'large';
-      if (!mayBeLarge || !isTooLarge(error)) throw error;
-      return await read('large');
-    }
-  }
-
-  async #boundaries(among: Selection, range: Range, pageRows: number, retry: RetryPolicy) {
-    const query = boundaryQuery(among, range, pageRows, this.#order);
-    const rows = await this.#db.rows(query, { kind: this.#kind, retry });
-    return rows.map((row) => cursorOf(row) as Required<Cursor>);
-  }
-
-  async #nextBatch(rows: number): Promise<Range | undefined> {
-    this.#batchRows = rows;
-    const { value: batch } = (await this.#batches?.next()) ?? {};
+  async function nextBatch(rows: number): Promise<Range | undefined> {
+    batchRows = rows;
+    const { value: batch } = (await participants?.next()) ?? {};
     if (!batch) return undefined;
 
     const { ids, responses, walked, isLast } = batch;
-    this.#hasMore = !isLast;
+    hasMore = !isLast;
     // An index is searched for them fastest in its own order. Unless some rows were stored since,
     // there is not one more.
     return {
@@ -171,14 +73,74 @@ export class PageReader {
     };
   }
 
-  async *#batchRanges(rows: () => number): AsyncGenerator<Range, void, void> {
-    if (this.#rest) yield this.#rest;
-    for (;;) {
-      const range = await this.#nextBatch(rows());
-      if (!range) return;
+  async function* batchRanges(rows: () => number) {
+    let range = restOfFirst ?? (await nextBatch(rows()));
+    while (range) {
       yield range;
+      range = await nextBatch(rows());
     }
   }
+
+  async function boundariesAmong(some: Selection, range: Range, pageRows: number) {
+    const rows = await db.rows(boundaryQuery(some, range, pageRows, order), { kind });
+    return rows.map((row) => cursorOf(row) as Required<Cursor>);
+  }
+
+  /**
+   * Reads the first rows of a range: as many of `range.limit` as fit one response of the database.
+   *
+   * @param signal cancels the reading of a page ahead of its turn
+   * @throws DatabaseError; `too-large` if a single row does not fit, which may fit when it is its turn
+   */
+  async function page(range: Range, signal?: AbortSignal): Promise<Page> {
+    const { windowSize = Infinity } = range;
+    const isLong = hasWalks && windowSize > MAX_WALKED;
+    return readFitting(range.limit, async (limit) => {
+      const query = pageQuery(selection, { ...range, limit }, columns, format);
+      // Pages that are read ahead share the request's slots: a long row waits until it is its turn.
+      const most = limit === 1 && !signal ? 'large' : kind;
+      const maxBytes = share * KINDS[most].bytes;
+      const read = await db.page(query, { kind, isLong, signal, maxBytes, share }, encode);
+      return { ...read, last: cursorOf(read.lastKey) };
+    });
+  }
+
+  return {
+    /** Whether there are filters that no index holds: see {@link isWalk}. */
+    isWalk: hasWalks,
+    /** The length that the result of a page should have, in bytes. Some turn out longer. */
+    pageBytes: PAGE_PART * share * KINDS[kind].bytes,
+
+    page,
+
+    /**
+     * Reads the first rows after a position, as {@link page} does. The page is short only if there
+     * are no more.
+     */
+    async first({ after, limit }: Range): Promise<Page> {
+      for (;;) {
+        const range = { after, ...(await nextBatch(limit)), limit };
+        const first = await page(range);
+        if (participants && !isShort(first)) restOfFirst = { ...range, after: first.last };
+        if (!hasMore) return first;
+        if (first.rowCount > 0) return { ...first, requestedRows: first.rowCount };
+        first.release(); // they were deleted since
+      }
+    },
+
+    /** The ranges after the first page, if they are not between boundaries. @param rows of a page */
+    batches: (rows: () => number) => participants && batchRanges(rows),
+
+    /**
+     * Finds the position of every `pageRows`th response among the first `range.limit` of a range,
+     * those included that only {@link isWalk} filters discard.
+     */
+    boundaries: (range: Range, pageRows: number) =>
+      boundariesAmong(splitFilters(selection, order).inIndex, range, pageRows),
+
+    /** Finds the position of the `range.limit`th row of a range; undefined if there are fewer. */
+    end: async (range: Range) => (await boundariesAmong(selection, range, range.limit)).at(0),
+  };
 }
 
 /**

@@ -21,8 +21,9 @@ export const MAX_WALKED = 80_000;
 
 const encode = objectEncoder({
   members: [
-    ['id', 'string'] as const,
-    ...(['responses', 'walked'] as const).map((name) => [name, 'json'] as const),
+    ['id', 'string'],
+    ['responses', 'json'],
+    ['walked', 'json'],
   ],
   keyColumns: [0],
   after: '\n',
@@ -48,7 +49,7 @@ export async function* participantBatches(
   let after: string | undefined;
   for (let rowBytes = ROW_BYTES; ;) {
     const list = await readFitting(Math.ceil(LIST_BYTES / rowBytes), (limit) => {
-      const options = { kind: 'file', retry: 'scan', maxBytes: LIST_BYTES } as const;
+      const options = { kind: 'file', isLong: true, maxBytes: LIST_BYTES } as const;
       return db.page(participantsQuery(selection, secret, limit, after), options, encode);
     });
     for (const { id, responses, walked } of participantsIn(list.data)) {

@@ -17,9 +17,8 @@ const BOUNDARIES = 16;
  */
 const MAX_WINDOW = 80_000;
 const WINDOWS = 4;
-/** How many pages are read ahead at least, and how many at most if there are slots to borrow. */
+/** How many pages are read ahead at least, if there are slots to borrow. */
 const MIN_AHEAD = 2;
-const MAX_AHEAD = 7;
 
 /**
  * Reads the pages of a file in order. A page is read in the file's slot when the one before it has
@@ -49,9 +48,8 @@ export async function* readAhead(
 
   const pace = new Pace(reader.pageBytes, first);
   const ranges = reader.batches(() => pace.pageRows) ?? planRanges(reader, first.last, pace);
-  const ahead = new PagesAhead(reader, slots, pace, ranges);
-  const drop = () => ahead.drop();
-  signal.addEventListener('abort', drop);
+  const ahead = pagesAhead(reader, slots, pace, ranges);
+  signal.addEventListener('abort', ahead.drop);
 
   try {
     for (;;) {
@@ -77,116 +75,82 @@ export async function* readAhead(
       pace.hasReadWindow(range, bytes);
     }
   } finally {
-    signal.removeEventListener('abort', drop);
-    drop();
+    signal.removeEventListener('abort', ahead.drop);
+    ahead.drop();
   }
 }
 
-/** A range, and its page. */
-interface NextPage {
-  /** Undefined after the last range. */
-  readonly range: Promise<Range | undefined>;
-  /** Undefined if it has to be read when it is its turn. */
-  readonly page: Promise<Page | undefined>;
-}
+/** Reads the pages of ranges before their turn, each in a slot that is borrowed for it. */
+function pagesAhead(
+  reader: PageReader,
+  slots: RequestSlots,
+  pace: Pace,
+  ranges: AsyncGenerator<Range, void, void>,
+) {
+  type PageAhead = NonNullable<ReturnType<typeof begin>>;
+  const pages: PageAhead[] = [];
+  /** The page whose turn it is. */
+  let current: PageAhead | undefined;
+  /** The next range; undefined after the last. */
+  const nextRange = async () => (await ranges.next()).value ?? undefined;
 
-/** A page that is read before its turn, in a slot that is borrowed for it. */
-interface PageAhead extends NextPage {
-  /** Ends the loan: it is the page's turn, and the file's own slot is free. */
-  readonly keep: () => void;
-  /** Ends the loan, and frees what is held in the slot. */
-  readonly drop: () => void;
-  readonly stop: () => void;
-}
-
-/** The pages that are read ahead, in order. */
-class PagesAhead {
-  readonly #reader: PageReader;
-  readonly #slots: RequestSlots;
-  readonly #pace: Pace;
-  readonly #ranges: AsyncGenerator<Range, void, void>;
-  readonly #pages: PageAhead[] = [];
-  #taken: PageAhead | undefined;
-
-  constructor(
-    reader: PageReader,
-    slots: RequestSlots,
-    pace: Pace,
-    ranges: AsyncGenerator<Range, void, void>,
-  ) {
-    this.#reader = reader;
-    this.#slots = slots;
-    this.#pace = pace;
-    this.#ranges = ranges;
-  }
-
-  /** Begins to read as many as are worth it, and as there are slots for. */
-  fill(): void {
-    while (this.#pages.length < this.#pace.pagesAhead) {
-      const page = this.#begin();
-      if (!page) return;
-      this.#pages.push(page);
-    }
-  }
-
-  /** The next page. */
-  next(): NextPage {
-    this.#taken = this.#pages.shift();
-    this.#taken?.keep();
-    return this.#taken ?? { range: this.#nextRange(), page: Promise.resolve(undefined) };
-  }
-
-  /** Ends everything. What the consumer has taken is not freed. */
-  drop(): void {
-    this.#taken?.stop();
-    for (const page of this.#pages.splice(0)) page.drop();
-  }
-
-  #begin(): PageAhead | undefined {
-    const dropping = new AbortController();
-    const { signal } = dropping;
-    const free = () => {
-      dropping.abort();
-      void page.then((one) => one?.release());
-    };
-    const endLoan = this.#slots.borrow(free);
-    if (!endLoan) return undefined;
-
-    const range = suppressUnhandledRejection(this.#nextRange());
-    const page = suppressUnhandledRejection(this.#read(range, signal));
-    return {
-      range,
-      get page() {
-        return signal.aborted ? Promise.resolve(undefined) : page;
-      },
-      keep: endLoan,
-      stop: () => dropping.abort(),
-      drop() {
-        endLoan();
-        free();
-      },
-    };
-  }
-
-  async #nextRange(): Promise<Range | undefined> {
-    return (await this.#ranges.next()).value ?? undefined;
-  }
-
-  /** Reads the page of a range, unless it is dropped, or too large for a slot that it shares. */
-  async #read(next: Promise<Range | undefined>, dropping: AbortSignal): Promise<Page | undefined> {
+  /** Reads a page, unless it is dropped, or too large for a slot that it shares. */
+  async function read(next: ReturnType<typeof nextRange>, dropping: AbortSignal) {
     const range = await next;
     if (!range || dropping.aborted) return undefined;
 
     const started = performance.now();
     try {
-      const page = await this.#reader.page(range, dropping);
-      this.#pace.hasReadIn(performance.now() - started);
+      const page = await reader.page(range, dropping);
+      pace.hasReadIn(performance.now() - started);
       return page;
     } catch (error) {
       if (dropping.aborted || isTooLarge(error)) return undefined;
       throw error;
     }
   }
+
+  function begin() {
+    const dropping = new AbortController();
+    const drop = () => {
+      dropping.abort();
+      void page.then((one) => one?.release());
+    };
+    const endLoan = slots.borrow(drop);
+    if (!endLoan) return undefined;
+
+    const range = suppressUnhandledRejection(nextRange());
+    const page = suppressUnhandledRejection(read(range, dropping.signal));
+    return { range, page, dropping, endLoan, drop };
+  }
+
+  return {
+    /** Begins to read as many pages as are worth it, and as there are slots for. */
+    fill() {
+      while (pages.length < pace.pagesAhead) {
+        const page = begin();
+        if (!page) return;
+        pages.push(page);
+      }
+    },
+
+    /** The next page: its range, and the page, unless it has to be read now. */
+    next() {
+      current = pages.shift();
+      current?.endLoan(); // the file's own slot is free
+      const page = current?.dropping.signal.aborted ? undefined : current?.page;
+      return { range: current?.range ?? nextRange(), page };
+    },
+
+    /** Drops all pages. The current one is not freed. */
+    drop: () => {
+      current?.dropping.abort();
+      for (const page of pages.splice(0)) {
+        page.endLoan();
+        page.drop();
+      }
+    },
+  };
 }
 
 /** How many rows and pages are read at a time. */
@@ -214,7 +178,7 @@ class Pace {
   get pagesAhead(): number {
     if (this.#shortestReadMs === Infinity) return MIN_AHEAD;
     const worth = Math.floor(this.#shortestReadMs / (2 * this.sentMs || 1));
-    return Math.min(MAX_AHEAD, Math.max(MIN_AHEAD, worth));
+    return Math.max(MIN_AHEAD, worth);
   }
 
   hasReadIn(ms: number): void {
@@ -224,7 +188,7 @@ class Pace {
   hasRead(page: Page): void {
     // A single long row says nothing of the others.
     const isTypical = page.rowCount > 0 && page.bytes <= 2 * this.#pageBytes;
-    if (isTypical) this.pageRows = rowsPerPage(page, this.#pageBytes);
+    if (isTypical) this.pageRows = perPage(page.rowCount, page.bytes, this.#pageBytes);
   }
 
   /** @param bytes those of the pages of the window */
@@ -242,7 +206,7 @@ export function rangeAfter(
 ): Range | undefined {
   if (isShort(page) || isSamePosition(page.last, range.upTo)) return undefined;
   // At most twice as many rows as fit before: more were too large.
-  const limit = Math.min(rowsPerPage(page, pageBytes), 2 * page.requestedRows);
+  const limit = Math.min(perPage(page.rowCount, page.bytes, pageBytes), 2 * page.requestedRows);
   return { ...range, after: page.last, limit };
 }
 
@@ -281,11 +245,7 @@ async function* planRanges(
   }
 }
 
-/** The number of rows, as large as those of a page, that make a page of this size. */
-function rowsPerPage({ bytes, rowCount }: Page, pageBytes: number): number {
-  return perPage(rowCount, bytes, pageBytes, MAX_PAGE_ROWS);
-}
-
-function perPage(count: number, bytes: number, pageBytes: number, most: number): number {
+/** How many make a page of this size, if so many make one of `bytes`. */
+function perPage(count: number, bytes: number, pageBytes: number, most = MAX_PAGE_ROWS): number {
   return Math.min(most, Math.max(1, Math.floor((pageBytes * count) / bytes)));
 }

@@ -8,17 +8,26 @@ import type { ExportFile } from '../formats/file-format.ts';
 import type { AppEnv } from '../http/context.ts';
 import { ifTooLarge, noResponses } from '../http/errors.ts';
 import type { Values } from '../http/parameters.ts';
+import { isStorable } from '../responses/cursor.ts';
 import type { FilterName } from '../responses/filters.ts';
 import { type FormVersion, type Selection, type Survey, select } from '../responses/selection.ts';
-import { type PageKind, PageReader, isWalk } from './page-reader.ts';
+import { type PageKind, isWalk, pageReader } from './page-reader.ts';
 
 /** The parameters that all endpoints under `/responses` share. */
 export type ResponsesQuery = Values<'survey' | 'missing'> &
   Partial<Values<FilterName | 'after' | 'count'>>;
 
-/** The survey of the caller's account with this name, as the caller's key sees it. */
-export function surveyOf(c: Context<AppEnv>, name: string): Survey {
-  const { id: accountId, limits } = c.var.account;
+/**
+ * The survey of the caller's account that a query names, as the caller's key sees it.
+ *
+ * @throws ApiError `no responses` for a name that Postgres cannot store
+ */
+export function surveyOf(
+  c: Context<AppEnv>,
+  { survey: name, missing }: Values<'survey' | 'missing'>,
+): Survey {
+  const { id: accountId, email, limits } = c.var.account;
+  if (!isStorable(name)) throw noResponses(name, email, missing);
   return { accountId, name, limits };
 }
 
@@ -28,7 +37,7 @@ export async function selectResponses(
   query: ResponsesQuery,
 ): Promise<Selection> {
   const { db } = c.var;
-  return selectFrom(c, query, await findSurvey(db, surveyOf(c, query.survey)), db);
+  return selectFrom(c, query, await findSurvey(db, surveyOf(c, query)), db);
 }
 
 /**
@@ -49,16 +58,16 @@ export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowToo
   takeSlot: (isWalk: boolean) => Promise<PageKind>,
 ) {
   const { db, slots } = c.var;
-  const { after, survey } = query;
-  const begun = await withSurvey(db, surveyOf(c, survey), async (formVersions, reading) => {
+  const { after } = query;
+  const begun = await withSurvey(db, surveyOf(c, query), async (formVersions, reading) => {
     const selection = await selectFrom(c, query, formVersions, reading);
     const file = await prepare(selection, reading);
     const { format, rowTooLarge } = file;
-    const count = () => readCount(reading, countQuery(selection, after, format.order));
-    const total = query.count ? (file.total ?? (await count())) : undefined;
+    const count = countQuery(selection, after, format.order);
+    const total = query.count ? (file.total ?? (await readCount(reading, count))) : undefined;
 
     const kind = await takeSlot(isWalk(selection, format));
-    const reader = new PageReader(reading, selection, format, kind);
+    const reader = pageReader(reading, selection, format, kind);
     const first = await reader.first({ after, limit }).catch(ifTooLarge(rowTooLarge));
     return { file, reader, first, total };
   });
@@ -78,7 +87,7 @@ async function selectFrom(
 ): Promise<Selection> {
   const { account } = c.var;
   if (formVersions.length === 0) throw noResponses(query.survey, account.email, query.missing);
-  const survey = surveyOf(c, query.survey);
+  const survey = surveyOf(c, query);
   const userid = await findParticipants(db, survey, formVersions, query.userid);
   return select(survey, formVersions, { ...query, userid });
 }
@@ -87,11 +96,8 @@ async function selectFrom(
  * @throws ApiError `no responses` unless the caller's survey has a response, filtered out or not,
  * or need not have one
  */
-export async function requireResponses(
-  c: Context<AppEnv>,
-  { survey, missing }: ResponsesQuery,
-): Promise<void> {
+export async function requireResponses(c: Context<AppEnv>, query: ResponsesQuery): Promise<void> {
   const { account, db } = c.var;
-  if (missing === '404' || (await hasResponses(db, surveyOf(c, survey)))) return;
-  throw noResponses(survey, account.email);
+  if (query.missing === '404' || (await hasResponses(db, surveyOf(c, query)))) return;
+  throw noResponses(query.survey, account.email);
 }

@@ -1,5 +1,4 @@
 import type { Context } from 'hono';
-import type { RetryPolicy } from '../db/retry.ts';
 import type { Query } from '../db/sql.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { AppEnv } from '../http/context.ts';
@@ -36,10 +35,10 @@ export async function sendList(
   send: typeof sendBody,
 ): Promise<Response> {
   const { db, stats } = c.var;
-  const read = (limit: number, retry: RetryPolicy, after?: readonly string[]) =>
+  const read = (limit: number, after?: readonly string[]) =>
     readFitting(limit, (rows) => {
       const maxBytes = rows > 1 ? MAX_LIST_BYTES : MAX_ROW_BYTES;
-      return db.page(query(rows, after), { retry, maxBytes }, encode);
+      return db.page(query(rows, after), { maxBytes }, encode);
     });
 
   async function* pages(firstPage: Awaited<ReturnType<typeof read>>) {
@@ -49,13 +48,13 @@ export async function sendList(
       if (isShort(page)) return;
       const fitting = Math.floor((rowCount * PART_BYTES) / bytes);
       const limit = Math.max(1, Math.min(fitting, 2 * requestedRows));
-      page = await read(limit, 'export', lastKey as string[]);
+      page = await read(limit, lastKey as string[]);
     }
   }
 
-  const first = await read(MAX_LIST_ROWS, 'request');
+  const first = await read(MAX_LIST_ROWS);
   if (!isShort(first))
-    return sendStream(c, chunksOf(sentPages(pages(first), c.var.stats), frame), headers);
+    return sendStream(c, chunksOf(sentPages(pages(first), stats), frame), headers);
   stats.rows = first.rowCount;
   return send(c, bodyOf(first, frame), headers);
 }

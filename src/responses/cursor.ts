@@ -8,7 +8,7 @@ export interface Cursor {
   /** UTC, as Postgres accepts it, with every stored digit: a `Date` would drop the microseconds. */
   readonly timestamp: string;
   readonly userid: string;
-  readonly questionRef: string;
+  readonly question_ref: string;
   /**
    * Lower-case UUID. Tokens of the older format have none; they sort after every response with the
    * same three values.
@@ -16,7 +16,7 @@ export interface Cursor {
   readonly surveyid?: string;
 }
 
-/** The columns of `responses` that contain a cursor's values, in order. */
+/** The columns of `responses` that contain a cursor's values, in order; its members. */
 export const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'] as const;
 
 /**
@@ -30,23 +30,21 @@ const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)[ T](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|\+00(?::00)?)$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const MEMBERS = ['timestamp', 'userid', 'questionRef', 'surveyid'] as const;
-
 /** @param values a row's values in {@link CURSOR_COLUMNS}; empty when there is no row */
 export function cursorOf(values: readonly (string | null)[]): Required<Cursor> | undefined {
   if (values.length === 0) return undefined;
 
-  const members = MEMBERS.map((name, i) => [name, values[i]]);
+  const members = CURSOR_COLUMNS.map((name, i) => [name, values[i]]);
   return Object.fromEntries(members) as Required<Cursor>;
 }
 
 export function isSamePosition(one: Cursor | undefined, other: Cursor | undefined): boolean {
-  return one !== undefined && MEMBERS.every((name) => one[name] === other?.[name]);
+  return one !== undefined && CURSOR_COLUMNS.every((name) => one[name] === other?.[name]);
 }
 
 /** Writes a token in the current format. In pages of responses, `tokenWriter` writes the same. */
 export function encodeCursor(cursor: Required<Cursor>): string {
-  const array = [TOKEN_VERSION, ...MEMBERS.map((name) => cursor[name])];
+  const array = [TOKEN_VERSION, ...CURSOR_COLUMNS.map((name) => cursor[name])];
   const bytes = new TextEncoder().encode(JSON.stringify(array));
 
   return bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
@@ -66,7 +64,8 @@ export function decodeCursor(token: string): Cursor | undefined {
   if (!isTimestamp(timestamp) || !areTexts || !isUuid) return undefined;
 
   const inUtc = timestamp.replace(/\+00(?::00)?$/, 'Z'); // which timestamp.ts can parse
-  return { timestamp: inUtc, userid, questionRef, ...(surveyid !== undefined && { surveyid }) };
+  const cursor = { timestamp: inUtc, userid, question_ref: questionRef };
+  return surveyid === undefined ? cursor : { ...cursor, surveyid };
 }
 
 /**

@@ -23,7 +23,7 @@ export const digests = endpoint({
 
   async handle(c, query) {
     const { account, db, stats } = c.var;
-    const computing = computeDigests(db, surveyOf(c, query.survey), query, query.interval);
+    const computing = computeDigests(db, surveyOf(c, query), query, query.interval);
     const computed = await computing.catch(
       ifTooMany('intervals', 'since and until, or use a longer interval'),
     );

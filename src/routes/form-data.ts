@@ -29,7 +29,7 @@ export const formData = endpoint({
     await selectResponses(c, query);
     await requireResponses(c, query);
 
-    const rows: ListQuery = (...range) => formDataQuery(surveyOf(c, query.survey), ...range);
+    const rows: ListQuery = (...range) => formDataQuery(surveyOf(c, query), ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
     return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...response) => {
       // deleted meanwhile

@@ -49,10 +49,10 @@ export async function useWorkerSettings(client: Client): Promise<void> {
  * @returns the nodes of the plan of its rows, the root first
  */
 export async function explain(client: Client, query: Query): Promise<Plan[]> {
-  const proof = new Proof(query);
+  const { text, params } = new Proof(query).statement;
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `explain (analyze, buffers, timing off, format json) ${proof.sql}`,
-    [...proof.params],
+    `explain (analyze, buffers, timing off, format json) ${text}`,
+    params,
   );
   const all = (plan: Plan): Plan[] => [plan].concat((plan.Plans ?? []).flatMap(all));
   const root = rows[0]?.['QUERY PLAN'][0].Plan;

@@ -59,7 +59,7 @@ const surveyid = '80000000-0000-4000-8000-000000000000';
 const middle = {
   timestamp: '2026-03-01T02:30:00.000Z',
   userid: '2000000000004054',
-  questionRef: 'question_3',
+  question_ref: 'question_3',
 };
 const after = { ...middle, surveyid };
 
@@ -206,7 +206,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
     const formVersions = asked.forms.map((id, i) => ({ id, shortcode: ['a', 'a.b'][i] as string }));
     const selection: Selection = { survey: asked, formVersions };
     for (const query of [
-      questionsQuery(selection, 'form_question', 5000),
+      questionsQuery(selection),
       codebookQuery(selection),
       answersQuery(selection, { repeats: 'first', top: 10, format: 'json' }),
       answersQuery(selection, { top: 10, format: 'csv' }),
@@ -319,7 +319,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       // responses.
       const mostSorted = when.startsWith('after') ? 6 * forms : ROWS;
       test(`the questions are found in one scan that sorts at most ${mostSorted} rows`, async () => {
-        const nodes = await nodesOf(questionsQuery(selection(), 'form_question', 5001));
+        const nodes = await nodesOf(questionsQuery(selection()));
         expect(scansOf(nodes)).toHaveLength(1);
         const sorted = nodes
           .filter((node) => node['Node Type'].endsWith('Sort'))

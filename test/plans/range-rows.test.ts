@@ -63,8 +63,8 @@ async function read(query: Query, hasTime = false) {
   const proof = new Proof(query);
   const types = { getTypeParser: () => (value: string) => value };
   const result = await client.query({
-    text: proof.sql,
-    values: [...proof.params],
+    text: proof.statement.text,
+    values: proof.statement.params,
     rowMode: 'array',
     types,
   });
@@ -84,12 +84,12 @@ test('a page, page boundaries and a count are those of its range, in every order
   const seed = Date.now() % 1_000_000;
   const random = randomFrom(seed);
   const cursorOf = (
-    { surveyid, timestamp, userid, question_ref: questionRef }: Row,
+    { surveyid, timestamp, userid, question_ref }: Row,
     isOlder: boolean,
   ): Cursor => ({
     timestamp,
     userid,
-    questionRef,
+    question_ref,
     ...(isOlder ? {} : { surveyid }),
   });
   const sometimes = <T>(value: T): T | undefined => (random() < 0.3 ? value : undefined);

@@ -24,7 +24,11 @@ describe('a token of the older format', () => {
         pgText,
         (at, zone, userid, questionRef) => {
           const token = base64(`${at}${zone},${userid},${questionRef}`);
-          expect(decodeCursor(token)).toEqual({ timestamp: `${at}Z`, userid, questionRef });
+          expect(decodeCursor(token)).toEqual({
+            timestamp: `${at}Z`,
+            userid,
+            question_ref: questionRef,
+          });
         },
       ),
     );
@@ -36,7 +40,7 @@ describe('a token of the older format', () => {
     const url = standard.replaceAll('+', '-').replaceAll('/', '_');
     const padded = [standard, url, standard.replaceAll('+', ' ')];
     for (const token of [...padded, ...padded.map((text) => text.replace(/=+$/, ''))])
-      expect(decodeCursor(token)).toMatchObject({ userid: '>>>???', questionRef: '~~~ÿ' });
+      expect(decodeCursor(token)).toMatchObject({ userid: '>>>???', question_ref: '~~~ÿ' });
   });
 });
 

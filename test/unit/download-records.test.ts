@@ -6,15 +6,13 @@ import { csvOf, formId, responseRow } from '../support/export-files.ts';
 const cursors = ['Åsa "1",\n2', '', 'u'].map((userid, i) => ({
   timestamp: `2026-03-01T00:03:43.77004${i}Z`,
   userid,
-  questionRef: `q\r\n🌍${i}`,
+  question_ref: `q\r\n🌍${i}`,
   surveyid: formId,
 }));
 const header = `${Object.keys(responseRow()).join(',')}\n`;
-const records = cursors.map(({ timestamp, userid, questionRef }, i) => {
+const records = cursors.map(({ timestamp, userid, question_ref }, i) => {
   const response = ['""\n"\r', '', 'plain'][i] ?? null;
-  return csvOf([responseRow({ timestamp, userid, question_ref: questionRef, response })]).slice(
-    header.length,
-  );
+  return csvOf([responseRow({ timestamp, userid, question_ref, response })]).slice(header.length);
 });
 const tokens = ['a', '"b', 'ç'];
 const lines = tokens.map((token) => `${JSON.stringify({ response: '"\n', token })}\n`);

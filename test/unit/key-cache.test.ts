@@ -16,7 +16,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const found = async (): Promise<Row[]> => [['key id', 'account id', 'a@example.org', null, null]];
+const KEY = { keyId: 'key id', accountId: 'account id', email: 'a@example.org' };
+const found = async (): Promise<Row[]> => [[JSON.stringify({ ...KEY, expires: null }), null]];
 const notFound = async (): Promise<Row[]> => [];
 
 const requestWith = (
@@ -33,14 +34,7 @@ const requestWith = (
   countFailure: async () => {},
 });
 
-const ENTRY = {
-  v: 3,
-  keyId: 'key id',
-  accountId: 'account id',
-  email: 'a@example.org',
-  expires: null,
-  limits: null,
-};
+const ENTRY = { v: 3, ...KEY, expires: null, limits: null };
 
 test('a location that has a copy of a KV entry notices within 30 seconds that the entry was deleted', async () => {
   let copied: number | undefined;

@@ -35,7 +35,7 @@ const sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(res
 const keyOf = (row: number) => ({
   timestamp: '',
   userid: String(row),
-  questionRef: '',
+  question_ref: '',
   surveyid: '',
 });
 const rowOf = (key: Range['after']) => Number(key?.userid ?? 0);
