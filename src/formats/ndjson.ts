@@ -1,4 +1,3 @@
-import type { Values } from '../http/parameters.ts';
 import { JSON_MEMBERS } from '../responses/columns.ts';
 import { CURSOR_COLUMNS } from '../responses/cursor.ts';
 import type { ExportFormat } from './file-format.ts';
@@ -7,7 +6,7 @@ import { jsonPages, namesWithout } from './page-format.ts';
 const MEMBERS = JSON_MEMBERS.map(({ name }) => name);
 
 /** A file with a JSON object on each line: https://github.com/ndjson/ndjson-spec */
-export const ndjson: ExportFormat<Partial<Values<'omit'>>> = {
+export const ndjson: ExportFormat = {
   type: { extension: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8' },
 
   prepare(_, { omit: names = [] }) {
