@@ -33,10 +33,12 @@ interface WideRecord {
   readonly first: number;
   last: number;
   /**
-   * The attempts at each form: the `flowid`s of its responses. With `repeats=drop`, those of all
+   * The `flowid`s of the responses to each form, one for each attempt. With `repeats=drop`, those of all
    * the participant's records.
    */
-  readonly attempts: Map<Form, Set<string>>;
+  readonly flows: Map<Form, Set<string>>;
+  /** The largest number of them. */
+  attempts: number;
   /** The last answer to each question of a form, in the order of these answers. */
   readonly answers: Map<number, number>;
   /** The number of answers that were replaced. */
@@ -50,32 +52,25 @@ const timing = new Timing();
 /**
  * Writes the records of a participant.
  *
- * @param page has the participant's rows, from `start` to before `end`
+ * @param page has the rows of the records
  * @returns chunks of the file, each valid until the next is requested
  */
-export function* writeParticipant(
-  layout: WideLayout,
+export function* writeRecords(
+  { questions, row }: WideLayout,
   writer: RecordWriter,
   page: EncodedRows,
-  start: number,
-  end: number,
+  records: Iterable<WideRecord>,
 ) {
-  const { questions, row } = layout;
   const { arms, arm, time, hasTiming } = row;
   const { output } = writer;
 
-  for (const { first, last, attempts, answers, corrections } of recordsOf(
-    layout,
-    page,
-    start,
-    end,
-  )) {
+  for (const { first, last, attempts, answers, corrections } of records) {
     writer.cells(page, first + KEY, first + SURVEYID);
     writer.cells(page, last + FLOWID, last + FLOWID + 1);
     writer.cells(page, first + time, first + time + 1);
     writer.cells(page, last + time, last + time + 1);
 
-    numbers.clear().add(Math.max(...Array.from(attempts.values(), ({ size }) => size)));
+    numbers.clear().add(attempts);
     if (hasTiming) {
       for (const answer of answers.values()) timing.add(page, answer + time);
       timing.write(numbers, corrections);
@@ -87,8 +82,10 @@ export function* writeParticipant(
     if (arms.length > 0) writeArms(writer, page, last + arm, arms);
 
     const byColumn = lastByColumn(answers, questions);
+    const columns = [...byColumn.keys()];
+    if (columns.length > 1) columns.sort((a, b) => a - b);
     let next = 0;
-    for (const column of [...byColumn.keys()].toSorted((a, b) => a - b)) {
+    for (const column of columns) {
       if (output.length >= CHUNK_BYTES) yield output.take();
       const answer = (byColumn.get(column) as number) + time + 1;
       writer.skip(column - next);
@@ -102,56 +99,63 @@ export function* writeParticipant(
 }
 
 /**
- * The records of a participant, in the order of their first responses; none if the participant is
- * left out. Responses to a question without a column are skipped: they were stored after the columns
- * were determined.
+ * Makes the records of a participant, in the order of their first responses; none if the participant
+ * is left out. Responses to a question without a column are skipped: they were stored after the
+ * columns were determined.
+ *
+ * @param start the participant's first row
+ * @returns the records, and the end of the participant's rows
  */
-function recordsOf(
+export function recordsAt(
   { questions, row: rowColumns, repeats }: WideLayout,
   page: EncodedRows,
   start: number,
-  end: number,
-): Iterable<WideRecord> {
+): { records: Iterable<WideRecord>; end: number } {
   const { data, cells } = page;
   const { columns, lacks, required, requiredCount } = rowColumns;
+  const width = columns.length;
   const records = new Map<string, WideRecord>();
-  const allAttempts: WideRecord['attempts'] = new Map();
+  const allFlows: WideRecord['flows'] | undefined = repeats === 'drop' ? new Map() : undefined;
   const answered = new Set<string>();
+  let isLeftOut = false;
   let form: Form | undefined;
   /** Undefined until a row has the current chain, form version and flow, and a known question. */
   let record: WideRecord | undefined;
   let counts = true;
 
-  for (let row = start; row < end; row += columns.length) {
-    const previous = row - columns.length;
-    if (previous < start || !haveSameCells(page, row, page, previous, PARENT, QUESTION_REF)) {
+  let row = start;
+  for (; row + width < cells.length; row += width) {
+    const previous = row - width;
+    if (row === start || !haveSameCells(page, row, page, previous, KEY, QUESTION_REF)) {
+      if (row > start && !haveSameCells(page, row, page, previous, KEY, PARENT)) break;
       form = questions.forms.get(page, row + SURVEYID);
       record = undefined;
     }
     const question = form?.get(page, row + QUESTION_REF);
-    if (!form || question === undefined) continue;
+    if (!form || question === undefined || isLeftOut) continue;
 
     if (!record) {
       const chain = textOf(page, row + PARENT, row + SURVEYID);
-      const attempts = repeats === 'drop' ? allAttempts : new Map<Form, Set<string>>();
       record = records.get(chain) ?? {
         first: row,
         last: row,
-        attempts,
+        flows: allFlows ?? new Map<Form, Set<string>>(),
+        attempts: 1,
         answers: new Map(),
         corrections: 0,
       };
       records.set(chain, record);
 
       const flow = textOf(page, row + FLOWID, row + FLOWID + 1);
-      const flows = record.attempts.get(form) ?? new Set();
-      record.attempts.set(form, flows.add(flow));
-      if (repeats === 'drop' && flows.size > 1) return [];
+      const flows = record.flows.get(form) ?? new Set();
+      record.flows.set(form, flows.add(flow));
+      record.attempts = Math.max(record.attempts, flows.size);
+      if (allFlows && flows.size > 1) isLeftOut = true;
       const [firstFlow] = flows;
       counts = repeats !== 'first' || flow === firstFlow;
     }
 
-    if (lacks !== undefined && data[cells[row + lacks] as number] === LOWER_T) return [];
+    if (lacks !== undefined && data[cells[row + lacks] as number] === LOWER_T) isLeftOut = true;
     if (answered.size < requiredCount) {
       const asked = textOf(page, row + required, row + required + 1);
       if (asked !== '') answered.add(asked);
@@ -162,7 +166,9 @@ function recordsOf(
     if (record.answers.delete(question)) record.corrections++;
     record.answers.set(question, row);
   }
-  return answered.size < requiredCount ? [] : records.values();
+
+  const isKept = !isLeftOut && answered.size === requiredCount;
+  return { records: isKept ? records.values() : [], end: row };
 }
 
 /** The answers by column. Of those of several forms in a column, the last one counts. */

@@ -2,7 +2,7 @@ import { concat, free } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import { namedError } from '../../http/errors.ts';
 import type { HoldRecord, WriteRecords } from '../file-format.ts';
-import { type WideLayout, writeParticipant } from './participant.ts';
+import { type WideLayout, recordsAt, writeRecords } from './participant.ts';
 import { KEY, PARENT, haveSameCells } from './rows.ts';
 
 /** The limit for the responses of one participant, in bytes. */
@@ -14,16 +14,7 @@ const MAX_PARTICIPANT_BYTES = 12 * 1024 * 1024;
  */
 export const wideRecords = (layout: WideLayout, holdRecord: HoldRecord): WriteRecords =>
   async function* records(writer, pages) {
-    const width = layout.row.columns.length;
     let held = noRows();
-
-    /** The end of the rows from `start` on that have the same participant as the row `first`. */
-    function endOfParticipant(page: EncodedRows, start: number, of: EncodedRows, first: number) {
-      let end = start;
-      while (end + width < page.cells.length && haveSameCells(page, end, of, first, KEY, PARENT))
-        end += width;
-      return end;
-    }
 
     function hold(rows: EncodedRows) {
       free(held.data);
@@ -32,22 +23,30 @@ export const wideRecords = (layout: WideLayout, holdRecord: HoldRecord): WriteRe
     }
 
     function* writeHeld() {
-      yield* writeParticipant(layout, writer, held, 0, held.cells.length - 1);
+      yield* writeRecords(layout, writer, held, recordsAt(layout, held, 0).records);
       hold(noRows());
     }
 
-    for await (const page of pages) {
+    // Apart from the loop below, in which `yield*` would await something for each participant.
+    function* writePage(page: EncodedRows) {
       const length = page.cells.length - 1;
-      let start = endOfParticipant(page, 0, held, 0);
-      hold(joined(held, page, 0, start));
+      let start = 0;
+      if (haveSameCells(page, 0, held, 0, KEY, PARENT)) {
+        start = recordsAt(layout, page, 0).end;
+        hold(joined(held, page, 0, start));
+      }
       if (start < length) yield* writeHeld();
 
       while (start < length) {
-        const end = endOfParticipant(page, start, page, start);
-        if (end < length) yield* writeParticipant(layout, writer, page, start, end);
+        const { records: some, end } = recordsAt(layout, page, start);
+        if (end < length) yield* writeRecords(layout, writer, page, some);
         else hold(joined(held, page, start, end));
         start = end;
       }
+    }
+
+    for await (const page of pages) {
+      yield* writePage(page);
 
       const bytes = held.data.length + held.cells.byteLength;
       await holdRecord(bytes);
