@@ -50,8 +50,7 @@ export function createApp(): Hono<AppEnv> {
     getPath: (request) => getPathNoStrict(request).replace(/\/{2,}/g, '/'),
   });
 
-  app.use(logRequests);
-  app.use(async function setHeaders(c, next) {
+  app.use(logRequests, async function setHeaders(c, next) {
     await next();
     c.header('X-Request-Id', c.var.requestId);
     c.header('Server-Timing', c.var.stats.serverTiming);

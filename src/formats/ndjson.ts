@@ -3,8 +3,6 @@ import { CURSOR_COLUMNS } from '../responses/cursor.ts';
 import type { ExportFormat } from './file-format.ts';
 import { jsonPages, namesWithout } from './page-format.ts';
 
-const MEMBERS = JSON_MEMBERS.map(({ name }) => name);
-
 /** A file with a JSON object on each line: https://github.com/ndjson/ndjson-spec */
 export const ndjson: ExportFormat = {
   type: { extension: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8' },
@@ -13,7 +11,10 @@ export const ndjson: ExportFormat = {
     // A token contains the values of the cursor's columns.
     const hasOmitted = CURSOR_COLUMNS.some((name) => names.includes(name));
     const omit = hasOmitted ? [...names, 'token'] : names;
-    namesWithout(MEMBERS, omit);
+    namesWithout(
+      JSON_MEMBERS.map(({ name }) => name),
+      omit,
+    );
 
     return {
       format: jsonPages({ after: '\n', omit }),

@@ -110,12 +110,12 @@ export function recordsAt(
   { questions, row: rowColumns, repeats }: WideLayout,
   page: EncodedRows,
   start: number,
-): { records: Iterable<WideRecord>; end: number } {
+) {
   const { data, cells } = page;
   const { columns, lacks, required, requiredCount } = rowColumns;
   const width = columns.length;
   const records = new Map<string, WideRecord>();
-  const allFlows: WideRecord['flows'] | undefined = repeats === 'drop' ? new Map() : undefined;
+  const allFlows = repeats === 'drop' ? new Map<Form, Set<string>>() : undefined;
   const answered = new Set<string>();
   let isLeftOut = false;
   let form: Form | undefined;
@@ -139,7 +139,7 @@ export function recordsAt(
       record = records.get(chain) ?? {
         first: row,
         last: row,
-        flows: allFlows ?? new Map<Form, Set<string>>(),
+        flows: allFlows ?? new Map(),
         attempts: 1,
         answers: new Map(),
         corrections: 0,

@@ -84,11 +84,11 @@ export async function* zip(entries: readonly ZipEntry[]) {
     const start = position();
     let size = 0;
     let header = GZIP_HEADER_BYTES;
-    const count = (bytes: number) => {
+    const compressed = gzip(data, (bytes) => {
       size += bytes;
-    };
+    });
 
-    for await (const chunk of gzip(data, count)) {
+    for await (const chunk of compressed) {
       const skipped = Math.min(header, chunk.length);
       header -= skipped;
       output.reserve(chunk.length);
