@@ -50,8 +50,7 @@ export function createApp(): Hono<AppEnv> {
     getPath: (request) => getPathNoStrict(request).replace(/\/{2,}/g, '/'),
   });
 
-  app.use(logRequests());
-  app.use(async function setHeaders(c, next) {
+  app.use(logRequests, async function setHeaders(c, next) {
     await next();
     c.header('X-Request-Id', c.var.requestId);
     c.header('Server-Timing', c.var.stats.serverTiming);
@@ -76,9 +75,7 @@ export function createApp(): Hono<AppEnv> {
     c.set('connection', new Connection(c.env, c.var.stats.queries, c.var.signal));
     await next();
   });
-  app.use(`${BASE_PATH}/*`, compress());
-  app.use(`${BASE_PATH}/*`, authenticate());
-  app.use(`${BASE_PATH}/*`, async function holdSlots(c, next) {
+  app.use(`${BASE_PATH}/*`, compress, authenticate(), async function holdSlots(c, next) {
     const { account, connection, signal, stats } = c.var;
     const slots = new RequestSlots(account.countedAs);
     c.set('slots', slots);

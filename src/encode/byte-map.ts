@@ -1,24 +1,27 @@
-/** A map from texts to values, looked up by a text's UTF-8 in place, without creating a string. */
+import { utf8 } from './bytes.ts';
+import { type EncodedRows, isAt } from './rows.ts';
+
+/** A map from texts to values, looked up by a cell's UTF-8 in place, without creating a string. */
 export class ByteMap<V> {
   readonly #byHash: ReadonlyMap<number, readonly { readonly key: Uint8Array; readonly value: V }[]>;
 
   constructor(entries: Iterable<readonly [string, V]>) {
-    const utf8 = new TextEncoder();
     const encoded = Array.from(entries, ([text, value]) => ({ key: utf8.encode(text), value }));
     this.#byHash = Map.groupBy(encoded, ({ key }) => hashOf(key, 0, key.length));
   }
 
-  /** @returns the value for the text between two positions */
-  get(bytes: Uint8Array, start: number, end: number): V | undefined {
-    for (const { key, value } of this.#byHash.get(hashOf(bytes, start, end)) ?? []) {
-      if (isAt(key, bytes, start, end)) return value;
-    }
+  /** @returns the value for the text of a cell */
+  get({ data, cells }: EncodedRows, cell: number): V | undefined {
+    const start = cells[cell] as number;
+    const end = (cells[cell + 1] as number) - 1;
+    for (const { key, value } of this.#byHash.get(hashOf(data, start, end)) ?? [])
+      if (key.length === end - start && isAt(key, data, start)) return value;
     return undefined;
   }
 }
 
 /** Hashes the bytes between two positions, four at a time, which is twice as fast as one by one. */
-export function hashOf(bytes: Uint8Array, start: number, end: number): number {
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = end - start;
   let at = start;
 
@@ -34,10 +37,4 @@ export function hashOf(bytes: Uint8Array, start: number, end: number): number {
   for (; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x9e3779b1);
 
   return hash;
-}
-
-function isAt(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
-  if (key.length !== end - start) return false;
-  for (let i = 0; i < key.length; i++) if (key[i] !== bytes[start + i]) return false;
-  return true;
 }

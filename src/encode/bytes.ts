@@ -9,6 +9,9 @@ const LONG_RUN = 256;
 /** A larger buffer is freed when its content is taken. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 
+/** A body, or a part of one. */
+export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 export const utf8 = new TextEncoder();
 
 /** A view of the same bytes. */
@@ -23,16 +26,11 @@ export class Output {
 
   /** Makes room for this many more bytes. */
   reserve(size: number): void {
-    const capacity = this.capacityFor(size);
-    if (capacity > this.bytes.length) this.#use(this.bytes.buffer.transfer(capacity));
-  }
-
-  /** The size that the buffer has when there is room for this many more bytes. */
-  capacityFor(size: number): number {
     const needed = this.length + size;
-    return needed <= this.bytes.length
-      ? this.bytes.length
-      : Math.max(needed, Math.ceil(1.25 * this.bytes.length));
+    if (needed <= this.bytes.length) return;
+
+    const capacity = Math.max(needed, Math.ceil(1.25 * this.bytes.length));
+    this.#use(this.bytes.buffer.transfer(capacity));
   }
 
   write(from: Uint8Array, start = 0, end = from.length): void {

@@ -214,11 +214,12 @@ function nextSpecial(bytes: Uint8Array, at: number): number {
   }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
+
 /** Decodes a CSV cell, from its first byte to the byte before its comma or LF. */
-function readCell(bytes: Uint8Array, start: number, end: number): string | null {
+export function readCell(bytes: Uint8Array, start: number, end: number): string | null {
   if (start === end) return null;
 
-  const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
-  const text = decoder.decode(bytes.subarray(start, end));
+  const text = utf8.decode(bytes.subarray(start, end));
   return bytes[start] === QUOTE ? text.slice(1, -1).replaceAll('""', '"') : text;
 }

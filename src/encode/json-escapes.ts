@@ -59,15 +59,15 @@ export const writeUtf8 = (bytes: Uint8Array, at: number, codePoint: number): num
   at + utf8.encodeInto(String.fromCodePoint(codePoint), bytes.subarray(at)).written;
 
 /**
- * Whether a character is U+0085, U+2028 or U+2029, which JSON allows in strings, but which many
- * programs take for the end of a line.
+ * The escapes, of six bytes each, of U+0085, U+2028 and U+2029, which JSON allows in strings, but
+ * which many programs take for the end of a line.
  */
-export const isLineSeparator = (codePoint: number): boolean =>
-  codePoint === 0x85 || codePoint === 0x2028 || codePoint === 0x2029;
-
-/** The escape of a line separator: six bytes. */
-export const separatorEscape = (char: number) =>
-  utf8.encode(`\\u${char.toString(16).padStart(4, '0')}`);
+export const SEPARATOR_ESCAPES: ReadonlyMap<number, Uint8Array> = new Map(
+  ['0085', '2028', '2029'].map((digits) => [
+    Number.parseInt(digits, 16),
+    utf8.encode(`\\u${digits}`),
+  ]),
+);
 
 /** The code point of the line separator at `at`, in UTF-8; 0 if there is another character. */
 export function lineSeparatorAt(bytes: Uint8Array, at: number): number {

@@ -40,9 +40,6 @@ export class CsvRecords implements RecordWriter {
   }
 }
 
-/** The byte order mark, by which Excel recognises UTF-8. */
-export const BOM = utf8.encode('\uFEFF');
-
 /**
  * A text as a CSV cell, in the dialect of csv.ts: quoted only if it contains a comma, a quote, CR
  * or LF, or is empty.
@@ -64,9 +61,3 @@ export function recordOf(texts: readonly string[]): EncodedRows {
 
 /** The header record of a CSV file. */
 export const csvHeader = (names: readonly string[]) => recordOf(names).data;
-
-/** Writes the header record of a table. */
-export function writeHeader(writer: RecordWriter, names: readonly string[]): void {
-  writer.cells(recordOf(names), 0, names.length);
-  writer.endRecord();
-}

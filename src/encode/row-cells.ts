@@ -2,10 +2,9 @@ import { BACKSLASH, CLOSE_BRACKET, COMMA, QUOTE, SPACE } from './ascii.ts';
 import { type Output, viewOf } from './bytes.ts';
 import {
   ESCAPES,
+  SEPARATOR_ESCAPES,
   codePointAt,
-  isLineSeparator,
   lineSeparatorAt,
-  separatorEscape,
   writeUtf8,
 } from './json-escapes.ts';
 import { malformed } from './rows.ts';
@@ -124,7 +123,7 @@ export class RowCells {
           }
 
           if (!isJson) while (read < end) to[write++] = bytes[read++] as number;
-          else if (isLineSeparator(char)) separator = char;
+          else if (SEPARATOR_ESCAPES.has(char)) separator = char;
           else if (char >= 0x80) write = writeUtf8(to, write, char);
           // a control character between tokens, where a space does (RFC 8259 section 2)
           else to[write++] = Math.max(SPACE, char);
@@ -142,7 +141,7 @@ export class RowCells {
         if (separator !== 0) {
           output.length = write;
           output.reserve(6 + room + bytes.length - read);
-          output.write(separatorEscape(separator));
+          output.write(SEPARATOR_ESCAPES.get(separator) as Uint8Array);
           ({ bytes: to, view: toView, length: write } = output);
         }
       }

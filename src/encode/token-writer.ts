@@ -1,5 +1,5 @@
 import { CLOSE_BRACKET, COMMA, QUOTE } from './ascii.ts';
-import { Constant, Output, PADDING_BYTES } from './bytes.ts';
+import { Constant, Output, PADDING_BYTES, utf8 } from './bytes.ts';
 import type { RowCells } from './row-cells.ts';
 
 /**
@@ -34,9 +34,7 @@ export function tokenWriter(number: number, columns: readonly number[]) {
   };
 }
 
-const ALPHABET = new TextEncoder().encode(
-  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_',
-);
+const ALPHABET = utf8.encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
 /** The two characters that encode 12 bits, by these bits. */
 const PAIRS = Uint16Array.from(
   { length: 4096 },

@@ -4,14 +4,30 @@ import type { RecordWriter } from '../encode/records.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import type { FileType } from '../http/attachment.ts';
 import type { ApiError } from '../http/errors.ts';
+import type { Values, WIDE } from '../http/parameters.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { PageFormat } from './page-format.ts';
+
+type Name =
+  | 'after'
+  | 'bom'
+  | 'safe'
+  | 'metadata'
+  | 'arm'
+  | 'omit'
+  | 'layout'
+  | 'codebook'
+  | 'numbers'
+  | (typeof WIDE)[number];
+
+/** The parameters of files, of which a format has some. */
+export type FileQuery = Partial<Values<Name>>;
 
 /**
  * A format in which responses are exported as one file. To add one, write a file in this folder,
  * and a route that sends it.
  */
-export interface ExportFormat<Query> {
+export interface ExportFormat {
   readonly type: FileType;
   /**
    * Determines what depends on the selection, before the response starts. May be called twice for a
@@ -22,8 +38,9 @@ export interface ExportFormat<Query> {
    */
   readonly prepare: (
     selection: Selection,
-    query: Query,
+    query: FileQuery,
     db: Database,
+    holdRecord: HoldRecord,
   ) => ExportFile | Promise<ExportFile>;
 }
 
@@ -34,7 +51,7 @@ export interface ExportFile {
   /** The number of responses, if it is known. */
   readonly total?: number;
   /** The error for a first row that does not fit in memory. */
-  readonly rowTooLarge?: () => ApiError;
+  readonly rowTooLarge?: ApiError;
   /**
    * Writes the file.
    *
@@ -44,7 +61,6 @@ export interface ExportFile {
    */
   readonly write: (
     pages: AsyncIterable<EncodedRows>,
-    holdRecord: HoldRecord,
     first: EncodedRows,
   ) => AsyncIterable<Uint8Array>;
 }
@@ -58,7 +74,6 @@ export type Pages = AsyncIterable<EncodedRows> | Iterable<EncodedRows>;
 export type WriteRecords = (
   writer: RecordWriter,
   pages: Pages,
-  holdRecord: HoldRecord,
 ) => AsyncGenerator<Uint8Array, void, void>;
 
 /** A table of responses: a file, except for how its cells are written. */

@@ -1,16 +1,12 @@
 import { type Column, metadataValue, seed } from '../db/responses.ts';
-import type { Values } from '../http/parameters.ts';
 import { type Arm, parseArm } from '../responses/arm.ts';
 import { CSV_COLUMNS } from '../responses/columns.ts';
 import { writeArms } from './arm-cells.ts';
-import type { Table, WriteRecords } from './file-format.ts';
+import type { FileQuery, Table, WriteRecords } from './file-format.ts';
 import { csvPages, namesWithout } from './page-format.ts';
 
 /** Records are written in chunks of this size, that of the writes to a workbook's ZIP file. */
 export const CHUNK_BYTES = 256 * 1024;
-
-/** The parameters of a table with a record for each response. */
-type LongOptions = Partial<Values<'metadata' | 'arm' | 'omit' | 'safe'>>;
 
 /**
  * A table with a record for each response.
@@ -19,8 +15,8 @@ type LongOptions = Partial<Values<'metadata' | 'arm' | 'omit' | 'safe'>>;
  * cannot be used
  * @throws ApiError 400 for columns that cannot be omitted
  */
-export function longTable({ omit = [], safe, ...options }: LongOptions, cells: boolean): Table {
-  const added = addedColumns(options);
+export function longTable({ omit = [], safe, ...query }: FileQuery, cells: boolean): Table {
+  const added = addedColumns(query);
   const own = namesWithout(CSV_COLUMNS, omit, added.names.length);
   const format = csvPages({
     columns: [...own, ...added.columns],
@@ -39,7 +35,7 @@ export function longTable({ omit = [], safe, ...options }: LongOptions, cells: b
  * The columns of metadata keys and treatment arms: their names, and the columns to read, those of
  * {@link writeArms} among them.
  */
-export function addedColumns({ metadata = [], arm = [] }: Partial<Values<'metadata' | 'arm'>>) {
+export function addedColumns({ metadata = [], arm = [] }: FileQuery) {
   return {
     names: [...metadata.map((key) => `metadata.${key}`), ...arm.map((name) => `arm.${name}`)],
     columns: [

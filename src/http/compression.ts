@@ -13,21 +13,19 @@ const MIN_LENGTH = 1024;
  * The header makes the runtime compress the body. A `CompressionStream` would keep reading while
  * the client pauses. An aborted transfer has no gzip trailer, so decompressing it fails too.
  */
-export function compress(): MiddlewareHandler<AppEnv> {
-  return async function compressBody(c, next) {
-    await next();
-    c.header('Vary', 'Accept-Encoding', { append: true });
+export const compress: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  c.header('Vary', 'Accept-Encoding', { append: true });
 
-    const { headers, status } = c.res;
-    const isSmall = Number(headers.get('Content-Length') ?? Infinity) < MIN_LENGTH;
-    const isCompressed = headers.get('Content-Type') === XLSX.contentType;
-    if (status !== 200 || isSmall || isCompressed) return;
-    if (!prefersGzip(acceptEncodingOf(c.req.raw))) return;
+  const { headers, status } = c.res;
+  const isSmall = Number(headers.get('Content-Length') ?? Infinity) < MIN_LENGTH;
+  const isCompressed = headers.get('Content-Type') === XLSX.contentType;
+  if (status !== 200 || isSmall || isCompressed) return;
+  if (!prefersGzip(acceptEncodingOf(c.req.raw))) return;
 
-    c.header('Content-Length', undefined);
-    c.header('Content-Encoding', 'gzip');
-  };
-}
+  c.header('Content-Length', undefined);
+  c.header('Content-Encoding', 'gzip');
+};
 
 /**
  * The client's `Accept-Encoding`. Cloudflare overwrites the header with `br, gzip`, and puts the

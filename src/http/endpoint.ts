@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
-import type { OperationObject, ResponsesObject } from 'openapi3-ts/oas31';
+import type { ContentObject, ResponsesObject } from 'openapi3-ts/oas31';
+import type { HeaderName } from '../openapi/headers.ts';
 import type { AppEnv } from './context.ts';
 import { invalidParameter, unknownParameters } from './errors.ts';
 import { type ParameterName, type Values, isDefault, parameters } from './parameters.ts';
@@ -11,17 +12,22 @@ export const BASE_PATH = '/api/v1';
 const MAX_IGNORED_LENGTH = 2048;
 
 /** An endpoint's part of the OpenAPI document. */
-interface Description<Name extends ParameterName> extends Required<
-  Pick<OperationObject, 'operationId' | 'tags' | 'summary' | 'description'>
-> {
+interface Description<Name extends ParameterName> {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
   /** Under {@link BASE_PATH}, if it needs a key. */
   readonly path: string;
   /** Its query parameters. */
   readonly query: readonly Name[];
   /** Empty if it needs no key. */
   readonly security?: [];
-  /** Its responses, without those that it shares with other endpoints. */
-  readonly responses: ResponsesObject;
+  /** The body of a successful response. */
+  readonly body: ContentObject;
+  /** Its headers, without those of all responses, and of all files. */
+  readonly headers?: readonly HeaderName[];
+  /** Other responses, without those that the endpoint shares with most. */
+  readonly responses?: ResponsesObject;
 }
 
 /** A GET endpoint, which serves HEAD as well. */

@@ -13,7 +13,7 @@ export function errorResponse(error: Error, c: Context<AppEnv>): Promise<Respons
   const { requestAbort, requestId } = c.var;
   requestAbort.abort(); // cancels everything else that the request has started
 
-  const { code, message, headers, status } = toApiError(error) ?? internalError(requestId);
+  const { code, message, headers, status } = toApiError(error, requestId);
   const { signal } = c.req.raw;
   const isExpected = code !== 'database_unavailable' && code !== 'internal_error';
   const hasLeft = signal.aborted && error === signal.reason;
@@ -23,10 +23,10 @@ export function errorResponse(error: Error, c: Context<AppEnv>): Promise<Respons
   return sendBody(c, JSON.stringify({ error: { message } }), allHeaders, status);
 }
 
-function toApiError(error: Error): ApiError | undefined {
+function toApiError(error: Error, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof LimitError) return limitReached(error);
   if (error instanceof DatabaseError && error.kind !== 'defect')
     return databaseUnavailable(error.kind);
-  return undefined;
+  return internalError(requestId);
 }

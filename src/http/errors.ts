@@ -123,52 +123,28 @@ export const unknownParameters = (names: string) =>
  * @param what completes the sentence "This selection has …"
  * @param filters the parameters that make it smaller
  */
-const tooLarge = (what: string, filters: string) =>
+export const tooLarge = (what: string, filters: string) =>
   new ApiError('export_too_large', `This selection has ${what}. Narrow it with ${filters}.`);
 
-/** @param most the largest number of questions in a wide file */
-export const tooManyQuestions = (most: number) =>
+/** @param what what an Excel worksheet cannot hold */
+export const notInWorksheet = (what: string, instead = 'download it as CSV') =>
   tooLarge(
-    `more than ${most} questions, or their names are too long for a wide file`,
-    'shortcode or question_ref, or leave out layout=wide',
+    `${what}, which an Excel worksheet cannot hold`,
+    `since, until, shortcode, question_ref or userid, or ${instead}`,
   );
 
 /**
  * For `catch`: throws another error, if given, instead of the one for a result that exceeds its
  * limit.
  */
-export const ifTooLarge = (instead?: () => ApiError) => (error: unknown) => {
+export const ifTooLarge = (instead?: ApiError) => (error: unknown) => {
   const isTooLarge = error instanceof DatabaseError && error.kind === 'too-large';
-  throw isTooLarge && instead ? instead() : error;
+  throw isTooLarge && instead ? instead : error;
 };
 
 /** Likewise. @param what the rows of a response that is not streamed */
 export const ifTooMany = (what: string, filters: string) =>
-  ifTooLarge(() => tooLarge(`too many ${what} to return at once`, filters));
-
-export const responseTooLarge = () =>
-  tooLarge(
-    'an answer that is too large for a wide file',
-    'shortcode, question_ref or userid, or leave out layout=wide',
-  );
-
-/** @param what what an Excel worksheet cannot hold */
-const notInWorksheet = (what: string, instead = 'download it as CSV') =>
-  tooLarge(
-    `${what}, which an Excel worksheet cannot hold`,
-    `since, until, shortcode, question_ref or userid, or ${instead}`,
-  );
-
-/** @param most the largest number of records besides the header */
-export const tooManyRecords = (most: number) => notInWorksheet(`more than ${most} records`);
-
-/** @param most in UTF-16 code units */
-export const cellTooLong = (most: number) =>
-  notInWorksheet(`a cell of more than ${most} characters`);
-
-/** @param most in UTF-16 code units */
-export const codebookCellTooLong = (most: number) =>
-  notInWorksheet(`a codebook with a cell of more than ${most} characters`, 'leave out codebook');
+  ifTooLarge(tooLarge(`too many ${what} to return at once`, filters));
 
 /**
  * The survey does not exist, belongs to another account, or has no responses yet.
@@ -233,7 +209,6 @@ export const httpVersionNotSupported = () =>
       'if there is an nginx proxy in between, configure it with "proxy_http_version 1.1".',
   );
 
-/** Aborts a running transfer whose client has stopped reading. */
-export class StalledClientError extends Error {
-  override name = 'StalledClientError';
-}
+/** An error that aborts a running transfer. The log has its name. */
+export const namedError = (name: string, message: string) =>
+  Object.assign(new Error(message), { name });

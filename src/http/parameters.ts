@@ -18,16 +18,14 @@ export const GROUPING =
 const isGrouping = (name: string) =>
   isStorable(name) && (!name.startsWith('arm.') || (parseArm(name.slice(4))?.hashes ?? 11) <= 10);
 
+const INSTANT =
+  'a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (midnight UTC)';
 const instant = (meaning: string, example: string) =>
-  single(
-    'a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (midnight UTC)',
-    parseInstant,
-    {
-      description: `${meaning} RFC 3339 with an offset, or a date, which means midnight UTC.`,
-      schema: { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] },
-      example,
-    },
-  );
+  single(INSTANT, parseInstant, {
+    description: `${meaning} Takes ${INSTANT}.`,
+    schema: { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] },
+    example,
+  });
 
 const filters = Object.fromEntries(
   FILTER_NAMES.map((name) => {
@@ -35,7 +33,7 @@ const filters = Object.fromEntries(
     if (column === 'timestamp') return [name, instant(description, example)];
 
     const most = 500; // they fit into a URL
-    return [name, repeatable(`${description} Exact match; repeatable.`, example, { most })];
+    return [name, repeatable(`${description} Exact match.`, example, { most })];
   }),
 ) as { readonly [Name in FilterName]: Parameter<Filters[Name]> };
 
@@ -72,48 +70,48 @@ export const parameters = {
   ),
   ...filters,
   count: flag(
-    'Adds the header `X-Total-Count`: the number of responses that pass the filters and, with `after`, come after the cursor (with `order=desc`, before it).',
+    'Adds the header `X-Total-Count`.',
     false, // beside layout=wide, the example of the same endpoints
   ),
   order: choice(
     ['asc', 'desc'],
-    '`asc`: oldest first. `desc`: newest first, the exact reverse of `asc`; with `after`, the page has the responses before the cursor, and `count` counts those.',
+    '`asc`: oldest first. `desc`: the exact reverse, so `after` and `count` are about the responses before the cursor.',
   ),
   bom: flag('Starts the file with a byte order mark, without which Excel garbles UTF-8.'),
   safe: flag(
     'Puts an apostrophe wherever a spreadsheet could run an answer or a question text as a formula. This changes the data.',
   ),
   metadata: repeatable(
-    'Adds a column `metadata.<key>` with the value of this metadata key. Repeatable.',
+    'Adds a column `metadata.<key>` with the value of this metadata key.',
     'cluster',
   ),
   arm: repeatable(
-    'Adds a column `arm.seed_N_M`, the treatment arm from 1 to N that the survey platform computes from the metadata’s `seed`, hashed M times. Repeatable.',
+    'Adds a column `arm.seed_N_M`, the treatment arm from 1 to N that the survey platform computes from the metadata’s `seed`, hashed M times.',
     'seed_2',
     {
       isValue: (name) => parseArm(name) !== undefined,
       expected: 'seed_N or seed_N_M, with N from 1 to 1000000 and M from 1 to 100',
     },
   ),
-  omit: repeatable('Leaves out this column of the long layout. Repeatable.'),
+  omit: repeatable('Leaves out this column of the long layout.'),
   layout: choice(
     ['long', 'wide'],
     '`long`: one record per response. `wide`: one record per participant and chain of forms, with one column per question.',
   ),
   value: choice(
     ['response', 'translated', 'translated_label', 'label'],
-    'The text of each answer in the wide layout. `translated`: the translated answer, or the response if there is none. `label`: for a letter that the question’s text lists as a choice, the label of that choice; otherwise the response. `translated_label`: likewise, otherwise what `translated` returns.',
+    'The text of each answer in the wide layout. `translated`: the translation, or else the response. `label`: the label of the choice in the question’s text that the response is, or else the response. `translated_label`: that label, or else what `translated` returns.',
   ),
   repeats: choice(
     ['last', 'first', 'drop'],
     'Which answers a wide file keeps if a participant took a form more than once. `last`: the last answer to each question. `first`: only those of the first attempt. `drop`: none; the participant is left out.',
   ),
   require_metadata: repeatable(
-    'Leaves out every participant with a response whose metadata lacks this key or has null for it. Repeatable.',
+    'Leaves out every participant with a response whose metadata lacks this key or has null for it.',
     'cluster',
   ),
   require_question: repeatable(
-    'Leaves out every participant without a selected response to this question. Repeatable: all are required.',
+    'Leaves out every participant without a selected response to each of these questions.',
     'consent',
   ),
   columns: choice(
@@ -132,19 +130,17 @@ export const parameters = {
   ),
   top: integer(1000, 20, 'How many of the most frequent values are listed for each question.', 5),
   column: repeatable(
-    'Only this column of the wide file. Repeatable. The numbers are those of the whole selection.',
+    'Only this column of the wide file. The numbers are those of the whole selection.',
   ),
   by: single(GROUPING, (name) => (isGrouping(name) ? name : undefined), {
-    description:
-      'Also counts answers by the values of this column of the wide file: a question’s, `metadata.<key>`, or `arm.seed_N_M` with M at most 10.',
+    description: `Also counts answers by the values of this column: ${GROUPING}.`,
     schema: { type: 'string' },
     example: 'metadata.cluster',
   }),
   stops: flag('Adds how many participants have their last response to each question.'),
   format: choice(['json', 'csv'], 'The format of the body.'),
   timezone: single(TIME_ZONE, (text) => (text !== '' && isStorable(text) ? text : undefined), {
-    description:
-      'The time zone in which days begin and end: a case-sensitive name from the IANA time zone database.',
+    description: `The time zone in which days begin and end: ${TIME_ZONE}.`,
     schema: { type: 'string', default: 'UTC' },
     example: 'Africa/Nairobi',
   }),

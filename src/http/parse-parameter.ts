@@ -54,7 +54,7 @@ export const repeatable = (
   example?: string,
   { most = 50, isValue = isStorable, expected = 'text without NUL characters' } = {},
 ): Parameter<readonly string[] | undefined> => ({
-  description,
+  description: `${description} Repeatable.`,
   schema: { type: 'array', items: { type: 'string' }, maxItems: most },
   ...(example !== undefined && { example: [example] }),
   parse(given, name) {

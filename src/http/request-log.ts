@@ -8,32 +8,30 @@ import { RequestStats, type TransferEnd } from './request-stats.ts';
  * Logs one line per request (docs/operations.md) when it ends: for a streamed body, when the
  * transfer has completed or failed. Must be the outermost middleware.
  */
-export function logRequests(): MiddlewareHandler<AppEnv> {
-  return async function logRequestAtEnd(c, next) {
-    const stats = new RequestStats();
-    const requestAbort = new AbortController();
-    c.set('requestId', crypto.randomUUID());
-    c.set('requestAbort', requestAbort);
-    c.set('signal', AbortSignal.any([c.req.raw.signal, requestAbort.signal]));
-    c.set('stats', stats);
+export const logRequests: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const stats = new RequestStats();
+  const requestAbort = new AbortController();
+  c.set('requestId', crypto.randomUUID());
+  c.set('requestAbort', requestAbort);
+  c.set('signal', AbortSignal.any([c.req.raw.signal, requestAbort.signal]));
+  c.set('stats', stats);
 
-    // After the client disconnects, workerd runs only what was passed to `waitUntil`.
-    const end = Promise.withResolvers<TransferEnd>();
-    let status: number | null = 500;
-    c.executionCtx.waitUntil(end.promise.then((how) => logLine(c, status, how)));
+  // After the client disconnects, workerd runs only what was passed to `waitUntil`.
+  const end = Promise.withResolvers<TransferEnd>();
+  let status: number | null = 500;
+  c.executionCtx.waitUntil(end.promise.then((how) => logLine(c, status, how)));
 
-    try {
-      await next();
-    } catch (error) {
-      end.resolve({ end: 'failed', reason: reasonOf(error) });
-      throw error;
-    }
+  try {
+    await next();
+  } catch (error) {
+    end.resolve({ end: 'failed', reason: reasonOf(error) });
+    throw error;
+  }
 
-    const hasLeft = !stats.transfer && c.req.raw.signal.aborted;
-    status = hasLeft ? null : c.res.status;
-    end.resolve(stats.transfer ?? { end: hasLeft ? 'client left' : 'complete' });
-  };
-}
+  const hasLeft = !stats.transfer && c.req.raw.signal.aborted;
+  status = hasLeft ? null : c.res.status;
+  end.resolve(stats.transfer ?? { end: hasLeft ? 'client left' : 'complete' });
+};
 
 function logLine(c: Context<AppEnv>, status: number | null, end: TransferEnd): void {
   const { requestId, stats } = c.var;

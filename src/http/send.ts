@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { Output, concat, sha256Hex, utf8 } from '../encode/bytes.ts';
+import { type Chunks, Output, concat, sha256Hex, utf8 } from '../encode/bytes.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import type { AppEnv } from './context.ts';
 import { KINDS, type RequestSlots } from '../limits/slots.ts';
@@ -25,29 +25,25 @@ const MAX_UNNOTICED_BYTES = 64 * 1024;
 type BodyParts = string | readonly Uint8Array[];
 
 /**
- * The text before and after the rows of pages. With `comma`, a comma precedes every row, and that
- * of the first row is left out.
+ * The text before and after the rows of pages. With an end, the rows are a list of JSON: a comma
+ * precedes each, and that of the first is left out.
  */
 export interface Frame {
   readonly start: string | Uint8Array;
   readonly end?: string;
-  readonly comma?: boolean;
 }
 
 /** The body of one page. */
-export const bodyOf = ({ data }: EncodedRows, { start, end = '', comma }: Frame): BodyParts => [
+export const bodyOf = ({ data }: EncodedRows, { start, end = '' }: Frame): BodyParts => [
   toBytes(start),
-  data.subarray(comma ? 1 : 0),
+  data.subarray(end ? 1 : 0),
   toBytes(end),
 ];
 
 /** The body of several pages, as chunks. */
-export async function* chunksOf(
-  pages: AsyncIterable<EncodedRows>,
-  { start, end = '', comma }: Frame,
-) {
+export async function* chunksOf(pages: AsyncIterable<EncodedRows>, { start, end = '' }: Frame) {
   yield toBytes(start);
-  let skipped = comma ? 1 : 0;
+  let skipped = end ? 1 : 0;
   for await (const { data } of pages) {
     yield data.subarray(skipped);
     skipped = 0;
@@ -75,10 +71,9 @@ export async function sendBody(
   const parts = partsOf(body);
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const allHeaders = { ...headers, 'Content-Length': String(length) };
-  const isHead = c.req.method === 'HEAD';
-  const whole = isHead ? null : length <= KINDS.request.bytes ? concat(...parts) : undefined;
-  if (whole !== undefined) slots?.releaseWork();
-  if (slots && length > MAX_UNNOTICED_BYTES && !isHead)
+  const whole = length <= KINDS.request.bytes ? concat(...parts) : undefined;
+  if (whole) slots?.releaseWork();
+  if (slots && length > MAX_UNNOTICED_BYTES && c.req.method !== 'HEAD')
     return stream(c, whole ? [whole] : parts, allHeaders, { status, length });
   c.var.stats.bytes = length;
   return c.newResponse(whole ?? null, status, allHeaders);
@@ -94,7 +89,7 @@ export async function sendTagged(
   headers = JSON_TYPE,
 ): Promise<Response> {
   const ETag = await etagOf(c.var.account.id, partsOf(body));
-  const isUnchanged = ifNoneMatchNames(c.req.header('If-None-Match'), ETag);
+  const isUnchanged = ifNoneMatchNames(c.req.header('If-None-Match') ?? '', ETag);
 
   return isUnchanged ? c.body(null, 304, { ETag }) : sendBody(c, body, { ...headers, ETag });
 }
@@ -133,7 +128,7 @@ export async function sendStream(
 
 function stream(
   c: Context<AppEnv>,
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  chunks: Chunks,
   headers: HeaderFields,
   { status = 200, length }: { status?: ContentfulStatusCode; length?: number } = {},
 ): Response {

@@ -1,5 +1,6 @@
+import type { Chunks } from '../encode/bytes.ts';
 import type { AppEnv } from './context.ts';
-import { ApiError, StalledClientError } from './errors.ts';
+import { ApiError, namedError } from './errors.ts';
 import { detailsOf, logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
 
@@ -14,7 +15,6 @@ const PAGE_PACE = { writeBytes: 64 * 1024, stallMs: 10_000 };
 /** How often a transfer is checked for a stall, in milliseconds. */
 const WATCH_MS = 2_500;
 
-type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 type RequestContext = Pick<AppEnv['Variables'], 'requestAbort' | 'requestId' | 'signal' | 'stats'>;
 
 /**
@@ -71,7 +71,7 @@ async function pump(
   const stalled = `the client did not take ${writeBytes} bytes within ${stallMs / 1000} s`;
   const watch = setInterval(() => {
     const isStalled = Date.now() - (writingSince ?? Infinity) >= stallMs;
-    if (isStalled) stop(new StalledClientError(stalled));
+    if (isStalled) stop(namedError('StalledClientError', stalled));
   }, WATCH_MS);
 
   try {

@@ -20,16 +20,32 @@ An unknown path returns 404. A method other than GET or HEAD returns 405 with \`
 
 A file is complete when its transfer is complete. A failure after the first byte aborts the transfer; a file never contains an error message.`;
 
+/** The groups of endpoints. One belongs to the first whose paths have its own. */
+const TAGS = [
+  { name: 'Surveys', description: 'The account’s surveys.', paths: /\/(?:surveys|form-data)$/ },
+  { name: 'Responses', description: 'The participants’ responses.', paths: /\/responses\b/ },
+  { name: 'Key', description: 'The key of the request.', paths: /\/key$/ },
+  { name: 'Service', description: 'The service itself. No key needed.', paths: /^/ },
+];
+
 /**
  * Describes endpoints in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1), with the definitions
  * that check their parameters.
  */
 export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject {
   const pathItem = (endpoint: Endpoint): [string, PathItemObject] => {
-    const { path, query, ...operation } = endpoint;
-    const names = query.map((name) => reference('parameters', name));
-    // JSON has no functions, so `respond` is left out.
-    const get = { ...operation, responses: responsesOf(endpoint), parameters: names };
+    const { path, operationId, summary, description, security, query } = endpoint;
+    const get = {
+      tags: TAGS.filter(({ paths }) => paths.test(path))
+        .map(({ name }) => name)
+        .slice(0, 1),
+      operationId,
+      summary,
+      description,
+      ...(security && { security }),
+      parameters: query.map((name) => reference('parameters', name)),
+      responses: responsesOf(endpoint),
+    };
     return [path, { get, head: headOf(get) }];
   };
   const parameter = ([name, { required = false, description = '', schema, example }]: [
@@ -56,12 +72,7 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject
       license: { name: license, identifier: license },
     },
     servers: [{ url: '/', description: 'This service' }],
-    tags: [
-      { name: 'Surveys', description: 'The account’s surveys.' },
-      { name: 'Responses', description: 'The participants’ responses.' },
-      { name: 'Key', description: 'The key of the request.' },
-      { name: 'Service', description: 'The service itself. No key needed.' },
-    ],
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
     security: [{ key: [] }, { password: [] }],
     paths: Object.fromEntries(endpoints.map(pathItem)),
     components: {

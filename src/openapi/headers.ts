@@ -92,7 +92,7 @@ export const headers = {
   },
   'X-Total-Count': {
     description:
-      'With `count=true`: the number of responses that pass the filters and, with `after`, follow it.',
+      'With `count=true`: the number of responses that pass the filters and, with `after`, follow the cursor (with `order=desc`, precede it).',
     schema: { type: 'integer', minimum: 0 },
     example: 4368,
   },

@@ -25,7 +25,7 @@ import {
 import { type HeaderName, headers, reference, withHeaders } from './headers.ts';
 
 /** A response, with the headers of every response and these. */
-export const response = (
+const response = (
   description: string,
   content: ContentObject,
   ...names: HeaderName[]
@@ -52,39 +52,33 @@ export const fileContent = (
   [type]: { schema: { type: 'string', ...schema }, example },
 });
 
-/**
- * The response with a table: JSON, or a file with `format=csv`. @param schema of the JSON, by name
- */
-export const tableResponse = (
-  what: string,
-  schema: string,
-  json: unknown,
-  csv: unknown,
-): ResponseObject => ({
-  ...response(`${what}; a CSV file with \`format=csv\`.`, {
-    ...jsonContent(schema, json),
-    ...fileContent('text/csv', csv),
-  }),
-  headers: {
-    ...withHeaders(),
-    'Content-Disposition': { ...headers['Content-Disposition'], required: false },
-  },
-});
-
 /** For endpoints that stream a body that is too large for one page of the database. */
 export const streamedResponses = { 505: reference('responses', 'HttpVersionNotSupported') };
 
-/** The responses of a file. */
-export const fileResponses = (content: ContentObject, ...names: HeaderName[]): ResponsesObject => ({
-  ...streamedResponses,
-  200: response('The file.', content, 'Content-Disposition', ...names),
-});
-
 /** All responses of an endpoint: its own, and those that it shares with others. */
-export function responsesOf({ query, responses, security }: Endpoint): ResponsesObject {
-  const { headers: own = {} } = responses['200'] as ResponseObject;
+export function responsesOf({
+  query,
+  summary,
+  body,
+  headers: names = [],
+  responses,
+  security,
+}: Endpoint): ResponsesObject {
+  const isFile = !('application/json' in body);
+  const disposition = isFile
+    ? reference('headers', 'Content-Disposition')
+    : { ...headers['Content-Disposition'], required: false };
+  const success = response(`${summary}.`, body, ...names);
+
   return {
-    ...('ETag' in own && { 304: reference('responses', 'NotModified') }),
+    200: {
+      ...success,
+      headers: {
+        ...success.headers,
+        ...((isFile || 'text/csv' in body) && { 'Content-Disposition': disposition }),
+      },
+    },
+    ...(names.includes('ETag') && { 304: reference('responses', 'NotModified') }),
     400: reference('responses', 'BadParameter'),
     ...(!security && {
       401: reference('responses', 'InvalidToken'),
@@ -93,6 +87,7 @@ export function responsesOf({ query, responses, security }: Endpoint): Responses
     ...(query.includes('missing') && { 404: reference('responses', 'NoSurvey') }),
     500: reference('responses', query.includes('survey') ? 'NoResponses' : 'Defect'),
     503: reference('responses', 'DatabaseUnavailable'),
+    ...(isFile && streamedResponses),
     ...responses,
   };
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Database } from '../db/database.ts';
-import type { ExportFormat } from '../formats/file-format.ts';
+import type { ExportFormat, FileQuery } from '../formats/file-format.ts';
 import { attachment } from '../http/attachment.ts';
 import type { AppEnv } from '../http/context.ts';
 import { readBody, sendBody, sendStream, totalCount } from '../http/send.ts';
@@ -22,14 +22,19 @@ const MAX_RECORD_BYTES = 512 * 1024;
  * @throws LimitError if too many exports are running
  * @throws ApiError 400 for a selection that does not fit the format
  */
-export async function sendFile<Q extends ResponsesQuery>(
+export async function sendFile(
   c: Context<AppEnv>,
-  query: Q,
-  fileFormat: ExportFormat<Q>,
+  query: ResponsesQuery & FileQuery,
+  fileFormat: ExportFormat,
 ): Promise<Response> {
   const { slots, signal, stats } = c.var;
   await slots.take('file', signal);
-  const prepare = (selection: Selection, db: Database) => fileFormat.prepare(selection, query, db);
+  const holdRecord = async (bytes: number) => {
+    if (bytes > MAX_RECORD_BYTES) await slots.take('large', signal);
+    else slots.release('large');
+  };
+  const prepare = (selection: Selection, db: Database) =>
+    fileFormat.prepare(selection, query, db, holdRecord);
   const { file, reader, first, total } = await readFirst(
     c,
     query,
@@ -39,11 +44,7 @@ export async function sendFile<Q extends ResponsesQuery>(
   );
 
   const pages = sentPages(readAhead(reader, slots, first, signal), stats);
-  const holdRecord = async (bytes: number) => {
-    if (bytes > MAX_RECORD_BYTES) await slots.take('large', signal);
-    else slots.release('large');
-  };
-  const chunks = file.write(pages, holdRecord, first);
+  const chunks = file.write(pages, first);
   const headers = { ...attachment('responses', fileFormat.type), ...totalCount(total) };
   return isShort(first)
     ? sendBody(c, await readBody(chunks), headers)

@@ -16,7 +16,7 @@ import { type ResponsesQuery, readFirst } from './select-responses.ts';
 /** A page of more responses takes a large slot, if there is one. */
 const MAX_QUICK_ROWS = 500;
 
-const FRAME = { start: '{"responses":[', end: ']}', comma: true };
+const FRAME = { start: '{"responses":[', end: ']}' };
 
 /**
  * Sends the first `pageSize` of the responses that a query selects, as JSON. If one response of the

@@ -8,16 +8,15 @@ import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { badParameter, ifTooMany, invalidParameter } from '../http/errors.ts';
 import { COLUMN, GROUPING, LEFT_OUT, SELECTION } from '../http/parameters.ts';
-import { bodyOf, sendBody } from '../http/send.ts';
+import { JSON_TYPE, bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { tableResponse } from '../openapi/responses.ts';
+import { fileContent, jsonContent } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** GET /responses/answers: what participants answered, as JSON or CSV. */
 export const answers = endpoint({
   path: '/responses/answers',
   operationId: 'countAnswers',
-  tags: ['Responses'],
   summary: 'What participants answered',
   description:
     'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others.',
@@ -33,8 +32,9 @@ export const answers = endpoint({
     'format',
     'safe',
   ],
-  responses: {
-    200: tableResponse('The numbers', 'Answers', examples.answers, examples.answersCsv),
+  body: {
+    ...jsonContent('Answers', examples.answers),
+    ...fileContent('text/csv', examples.answersCsv),
   },
 
   async handle(c, query) {
@@ -72,8 +72,7 @@ export const answers = endpoint({
     if (records === '0') await requireResponses(c, query);
     if (page.rowCount === 0) await columnsOf(selection); // fails if there are too many
 
-    return isCsv
-      ? sendBody(c, bodyOf(page, { start: csvHeader(names) }), attachment('answers', CSV))
-      : sendBody(c, bodyOf(page, { start: '' }));
+    const body = bodyOf(page, { start: isCsv ? csvHeader(names) : '' });
+    return sendBody(c, body, isCsv ? attachment('answers', CSV) : JSON_TYPE);
   },
 });

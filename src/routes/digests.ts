@@ -4,7 +4,7 @@ import { ifTooMany, noResponses } from '../http/errors.ts';
 import { SELECTION } from '../http/parameters.ts';
 import { sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { jsonContent, response } from '../openapi/responses.ts';
+import { jsonContent } from '../openapi/responses.ts';
 import { requireResponses, surveyOf } from '../read/select-responses.ts';
 
 /**
@@ -14,12 +14,12 @@ import { requireResponses, surveyOf } from '../read/select-responses.ts';
 export const digests = endpoint({
   path: '/responses/digests',
   operationId: 'listDigests',
-  tags: ['Responses'],
   summary: 'Digests of the responses',
   description:
     'Returns a digest of the responses of each calendar interval in UTC. It changes when a response of that interval is added, edited or deleted, so a client that has a copy knows what to download again. It can be computed from a CSV file and the form data: see docs/internals/digests.md.',
   query: [...SELECTION, 'interval'],
-  responses: { 200: response('The digests.', jsonContent('Digests', examples.digests), 'ETag') },
+  body: jsonContent('Digests', examples.digests),
+  headers: ['ETag'],
 
   async handle(c, query) {
     const { account, db, stats } = c.var;

@@ -8,7 +8,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { noResponses } from '../http/errors.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { fileContent, fileResponses } from '../openapi/responses.ts';
+import { fileContent } from '../openapi/responses.ts';
 
 const encode = csvEncoder({
   columns: FORM_DATA_COLUMNS.length,
@@ -19,11 +19,10 @@ const encode = csvEncoder({
 export const formData = endpoint({
   path: '/responses/form-data',
   operationId: 'exportFormData',
-  tags: ['Surveys'],
   summary: 'A survey’s form versions as a CSV file',
   description: 'Returns one row per form version. Join it with the responses on `surveyid`.',
   query: ['survey', 'missing'],
-  responses: fileResponses(fileContent('text/csv', examples.formData)),
+  body: fileContent('text/csv', examples.formData),
 
   async handle(c, query) {
     await selectResponses(c, query);

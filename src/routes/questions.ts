@@ -8,7 +8,7 @@ import { ifTooMany } from '../http/errors.ts';
 import { SELECTION } from '../http/parameters.ts';
 import { JSON_TYPE, bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { tableResponse } from '../openapi/responses.ts';
+import { fileContent, jsonContent } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** The members that are not strings. */
@@ -18,19 +18,19 @@ const json = objectEncoder({
   members: CODEBOOK_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
   before: ',',
 });
-const JSON_FRAME = { start: '{"questions":[', end: ']}', comma: true };
+const JSON_FRAME = { start: '{"questions":[', end: ']}' };
 
 /** GET /responses/questions: the questions that have responses, as JSON or CSV. */
 export const questions = endpoint({
   path: '/responses/questions',
   operationId: 'listQuestions',
-  tags: ['Responses'],
   summary: 'The codebook',
   description:
     'Returns the questions that have responses, with their texts and numbers of responses, in the order of the columns of a wide file.',
   query: [...SELECTION, 'columns', 'format', 'safe'],
-  responses: {
-    200: tableResponse('The questions', 'Questions', examples.codebook, examples.codebookCsv),
+  body: {
+    ...jsonContent('Questions', examples.codebook),
+    ...fileContent('text/csv', examples.codebookCsv),
   },
 
   async handle(c, query) {

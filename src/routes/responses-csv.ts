@@ -2,14 +2,13 @@ import { csv } from '../formats/csv.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { SELECTION, WIDE, checkLayout, refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
-import { fileContent, fileResponses } from '../openapi/responses.ts';
+import { fileContent } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
 
 /** GET /responses/csv: a survey's responses, as one streamed CSV file. */
 export const responsesCsv = endpoint({
   path: '/responses/csv',
   operationId: 'exportCsv',
-  tags: ['Responses'],
   summary: 'All responses as a CSV file',
   description: 'Streams all of a survey’s responses, or those that pass the filters, as one file.',
   query: [
@@ -25,7 +24,8 @@ export const responsesCsv = endpoint({
     ...WIDE,
   ],
   refused: refusedByFiles,
-  responses: fileResponses(fileContent('text/csv', examples.csv), 'X-Total-Count'),
+  body: fileContent('text/csv', examples.csv),
+  headers: ['X-Total-Count'],
 
   async handle(c, query) {
     checkLayout(query, c.req.queries());

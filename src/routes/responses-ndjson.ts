@@ -2,7 +2,7 @@ import { ndjson } from '../formats/ndjson.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { SELECTION, refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
-import { fileContent, fileResponses } from '../openapi/responses.ts';
+import { fileContent } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
 
 /**
@@ -12,13 +12,12 @@ import { sendFile } from '../read/send-file.ts';
 export const responsesNdjson = endpoint({
   path: '/responses/ndjson',
   operationId: 'exportNdjson',
-  tags: ['Responses'],
   summary: 'All responses as newline-delimited JSON',
-  description:
-    'Streams all of a survey’s responses, or those that pass the filters: the objects of `/responses`, one per line.',
+  description: 'Streams the objects of `/responses`, one per line.',
   query: [...SELECTION, 'after', 'count', 'omit'],
   refused: refusedByFiles,
-  responses: fileResponses(fileContent('application/x-ndjson', examples.ndjson), 'X-Total-Count'),
+  body: fileContent('application/x-ndjson', examples.ndjson),
+  headers: ['X-Total-Count'],
 
   handle: (c, query) => sendFile(c, query, ndjson),
 });

@@ -3,17 +3,16 @@ import { XLSX } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { SELECTION, WIDE, checkLayout, refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
-import { fileContent, fileResponses } from '../openapi/responses.ts';
+import { fileContent } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
 
 /** GET /responses/xlsx: a survey's responses, as one streamed Excel workbook. */
 export const responsesXlsx = endpoint({
   path: '/responses/xlsx',
   operationId: 'exportXlsx',
-  tags: ['Responses'],
   summary: 'All responses as an Excel workbook',
   description:
-    'Streams the table of `/responses/csv` as an Excel workbook with the sheet `responses`, and with `codebook=true` a second sheet, `codebook`. Every cell is text, so numbers keep their digits and nothing runs as a formula.',
+    'Streams the table of `/responses/csv` as an Excel workbook. Every cell is text, so numbers keep their digits and nothing runs as a formula.',
   query: [
     ...SELECTION,
     'count',
@@ -32,10 +31,8 @@ export const responsesXlsx = endpoint({
     after:
       'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
   },
-  responses: fileResponses(
-    fileContent(XLSX.contentType, examples.xlsx, { format: 'binary' }),
-    'X-Total-Count',
-  ),
+  body: fileContent(XLSX.contentType, examples.xlsx, { format: 'binary' }),
+  headers: ['X-Total-Count'],
 
   async handle(c, query) {
     checkLayout(query, c.req.queries());

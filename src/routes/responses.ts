@@ -1,6 +1,6 @@
 import { endpoint } from '../http/endpoint.ts';
 import { examples } from '../openapi/examples.ts';
-import { jsonContent, response, streamedResponses } from '../openapi/responses.ts';
+import { jsonContent, streamedResponses } from '../openapi/responses.ts';
 import { sendPage } from '../read/send-page.ts';
 import { FILTER_NAMES } from '../responses/filters.ts';
 
@@ -8,21 +8,13 @@ import { FILTER_NAMES } from '../responses/filters.ts';
 export const responses = endpoint({
   path: '/responses',
   operationId: 'listResponses',
-  tags: ['Responses'],
   summary: 'A page of responses',
   description:
     'Returns a page of a survey’s responses, ordered by time, participant, question and form version, or backwards.',
   query: ['survey', 'missing', 'after', 'pageSize', ...FILTER_NAMES, 'count', 'order'],
-  responses: {
-    ...streamedResponses,
-    200: response(
-      'The page; empty after the last response.',
-      jsonContent('Page', examples.page),
-      'ETag',
-      'Link',
-      'X-Total-Count',
-    ),
-  },
+  body: jsonContent('Page', examples.page),
+  headers: ['ETag', 'Link', 'X-Total-Count'],
+  responses: streamedResponses,
 
   handle: sendPage,
 });

@@ -4,25 +4,23 @@ import { badParameter, ifTooMany } from '../http/errors.ts';
 import { LEFT_OUT, SELECTION, TIME_ZONE } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { jsonContent, response } from '../openapi/responses.ts';
+import { jsonContent } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** GET /responses/summary: the numbers of responses and participants, in total and per day. */
 export const summary = endpoint({
   path: '/responses/summary',
   operationId: 'summarizeResponses',
-  tags: ['Responses'],
   summary: 'The number of responses and participants',
   description:
     'Counts a survey’s responses and participants, or those that pass the filters, in total and per day. With `repeats`, `require_metadata` and `require_question`, counts those that a wide file with the same parameters has.',
   query: [...SELECTION, 'timezone', ...LEFT_OUT, 'stops'],
-  responses: { 200: response('The numbers.', jsonContent('Summary', examples.summary)) },
+  body: jsonContent('Summary', examples.summary),
 
   async handle(c, query) {
     const { db, stats } = c.var;
-    if (query.timezone !== 'UTC' && !(await isTimeZone(db, query.timezone))) {
+    if (query.timezone !== 'UTC' && !(await isTimeZone(db, query.timezone)))
       throw badParameter('timezone', TIME_ZONE);
-    }
 
     const selection = await selectResponses(c, query);
     const counting = summarize(db, selection, query.timezone, query);

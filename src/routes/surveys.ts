@@ -4,7 +4,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { JSON_TYPE, sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { reference } from '../openapi/headers.ts';
-import { jsonContent, response, streamedResponses } from '../openapi/responses.ts';
+import { jsonContent, streamedResponses } from '../openapi/responses.ts';
 import { arrayOf } from '../openapi/schemas.ts';
 import { type ListQuery, sendList } from '../read/send-list.ts';
 
@@ -15,24 +15,18 @@ const encode = objectEncoder({
   before: ',',
 });
 
-const FRAME = { start: '[', end: ']', comma: true };
+const FRAME = { start: '[', end: ']' };
 
 /** GET /surveys: every form version of the account, newest first. */
 export const surveys = endpoint({
   path: '/surveys',
   operationId: 'listSurveys',
-  tags: ['Surveys'],
   summary: 'The account’s surveys',
   description: 'Lists all form versions of all surveys, newest first.',
   query: [],
-  responses: {
-    ...streamedResponses,
-    200: response(
-      'The form versions; an empty list for an account without surveys.',
-      jsonContent(arrayOf(reference('schemas', 'FormVersion')), examples.surveys),
-      'ETag',
-    ),
-  },
+  body: jsonContent(arrayOf(reference('schemas', 'FormVersion')), examples.surveys),
+  headers: ['ETag'],
+  responses: streamedResponses,
 
   async handle(c) {
     const { id, limits } = c.var.account;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { utf8 } from '../../src/encode/bytes.ts';
+import { recordOf } from '../../src/encode/records.ts';
 import { NumberCells } from '../../src/formats/wide/number-cells.ts';
 import { Timing } from '../../src/formats/wide/timing.ts';
 
@@ -17,7 +17,8 @@ test.each<[times: string, corrections: number, cells: string]>([
 ])('the timing of answers at %s is exact', (times, corrections, expected) => {
   const found = new NumberCells();
   const timing = new Timing();
-  for (const time of times.split(' ')) timing.add(utf8.encode(time), 0, time.length);
+  const cells = times.split(' ');
+  for (const i of cells.keys()) timing.add(recordOf(cells), i);
   timing.write(found, corrections);
   expect(String.fromCharCode(...found.data.subarray(0, found.cells[found.count]))).toBe(
     `${expected},`,

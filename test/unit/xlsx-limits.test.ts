@@ -20,6 +20,7 @@ async function errorFor(responses: number, records?: number): Promise<string | u
       { survey: { accountId: '', name: '', limits: null }, formVersions: [] },
       { layout: records === undefined ? 'long' : 'wide' },
       db as Database,
+      async () => {},
     );
     return undefined;
   } catch (error) {

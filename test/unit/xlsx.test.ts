@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { MAX_ROWS, SheetLimitError, SheetWriter } from '../../src/formats/xlsx/sheet.ts';
+import { ApiError } from '../../src/http/errors.ts';
+import { MAX_ROWS, SheetWriter } from '../../src/formats/xlsx/sheet.ts';
 
 test('a worksheet has up to 1,048,576 rows', () => {
   const sheet = new SheetWriter();
@@ -7,5 +8,5 @@ test('a worksheet has up to 1,048,576 rows', () => {
     for (let i = 0; i < 1024; i++) sheet.endRecord();
     sheet.output.take();
   }
-  expect(() => sheet.endRecord()).toThrow(SheetLimitError);
+  expect(() => sheet.endRecord()).toThrow(ApiError);
 });

@@ -1,4 +1,4 @@
-import { COMMA, POINT, ZERO } from '../../encode/ascii.ts';
+import { ZERO } from '../../encode/ascii.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 
 /** More cells than a record has. */
@@ -6,10 +6,7 @@ const CELLS = 16;
 /** The most that a number takes, with its point and separator. */
 const CELL_BYTES = 24;
 
-/**
- * Cells of numbers, as a page of one record. Their digits are written one by one: to encode them as
- * texts would take longer than everything else in a short record.
- */
+/** Cells of numbers, as a page of one record, which needs no memory of its own. */
 export class NumberCells implements EncodedRows {
   readonly data = new Uint8Array(CELLS * CELL_BYTES);
   readonly cells = new Int32Array(CELLS + 1);
@@ -27,28 +24,19 @@ export class NumberCells implements EncodedRows {
    * @param millionths its fraction: 0 to 999,999
    */
   add(whole: number, millionths = 0): this {
-    this.#digits(whole, 1);
+    this.#write(String(whole));
     if (millionths > 0) {
-      this.data[this.#length++] = POINT;
-      this.#digits(millionths, 6);
+      this.#write(`.${String(1_000_000 + millionths).slice(1)}`);
       while (this.data[this.#length - 1] === ZERO) this.#length--;
     }
 
-    this.data[this.#length++] = COMMA;
+    this.#write(',');
     this.cells[++this.count] = this.#length;
     return this;
   }
 
-  #digits(number: number, least: number): void {
-    let digits = least;
-    for (let power = 10 ** least; power <= number; power *= 10) digits++;
-    this.#length += digits;
-
-    let rest = number;
-    for (let at = 1; at <= digits; at++) {
-      const tens = Math.floor(rest / 10);
-      this.data[this.#length - at] = ZERO + rest - 10 * tens;
-      rest = tens;
-    }
+  /** Writes ASCII: the call of a `TextEncoder` takes longer than a short text. */
+  #write(text: string): void {
+    for (let i = 0; i < text.length; i++) this.data[this.#length++] = text.charCodeAt(i);
   }
 }

@@ -1,14 +1,7 @@
 import { ANSWERS, type Column, lacksMetadata, questionAmong } from '../../db/responses.ts';
-import { Output, free } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-import type { Values } from '../../http/parameters.ts';
-import type { Arm } from '../../responses/arm.ts';
+import type { FileQuery } from '../file-format.ts';
 import { addedColumns } from '../long-table.ts';
-
-/** What to read of each response. */
-export type RowOptions = Partial<
-  Values<'value' | 'metadata' | 'arm' | 'timing' | 'require_metadata' | 'require_question'>
->;
 
 /*
  * The cells of a row. Those of a record's key, form version and flow come first, so that one
@@ -21,40 +14,17 @@ export const FLOWID = 4;
 export const QUESTION_REF = 5;
 export const METADATA = 6;
 
-/** The cells of a row, in order. */
-export interface RowColumns {
-  readonly columns: readonly Column[];
-  readonly arms: readonly Arm[];
-  /**
-   * The index of the texts of treatment arms, which follow the metadata and the values of its keys;
-   * the seed follows them.
-   */
-  readonly arm: number;
-  /** The index of the time, which the answer follows. */
-  readonly time: number;
-  /**
-   * The number of cells that are held for an answer: itself and, if they are needed, its time
-   * before it.
-   */
-  readonly answerCells: number;
-  /** The index of the cell that is `t` if the metadata lack a required key. */
-  readonly lacks: number | undefined;
-  /**
-   * The index of the cell that is the question if it is required, and the number of required
-   * questions.
-   */
-  readonly required: number;
-  readonly requiredCount: number;
-}
+export type RowColumns = ReturnType<typeof rowColumns>;
 
+/** The cells of a row, in order. */
 export function rowColumns({
   value = 'response',
-  timing = false,
+  timing: hasTiming = false,
   require_metadata: keys = [],
   require_question: questions = [],
-  ...options
-}: RowOptions): RowColumns {
-  const added = addedColumns(options);
+  ...query
+}: FileQuery) {
+  const { columns: added, arms, firstArm } = addedColumns(query);
   const before: Column[] = [
     'userid',
     'parent_surveyid',
@@ -63,7 +33,7 @@ export function rowColumns({
     'flowid',
     'question_ref',
     'metadata',
-    ...added.columns,
+    ...added,
   ];
   const columns: Column[] = [
     ...before,
@@ -73,14 +43,20 @@ export function rowColumns({
     ...(questions.length > 0 ? [questionAmong(questions)] : []),
   ];
   const time = before.length;
+
   return {
     columns,
-    arms: added.arms,
-    arm: METADATA + 1 + added.firstArm,
+    arms,
+    /** The index of the texts of treatment arms, which the seed follows. */
+    arm: METADATA + 1 + firstArm,
+    /** The index of the time, which the answer follows. */
     time,
-    answerCells: timing ? 2 : 1,
+    hasTiming,
+    /** The index of the cell that is `t` if the metadata lack a required key. */
     lacks: keys.length > 0 ? time + 2 : undefined,
+    /** The index of the cell that is the question if it is required. */
     required: columns.length - 1,
+    /** The number of required questions. */
     requiredCount: questions.length,
   };
 }
@@ -105,54 +81,9 @@ export function haveSameCells(
   return true;
 }
 
-const CELL_BYTES = Int32Array.BYTES_PER_ELEMENT;
-
 const utf8 = new TextDecoder();
 
 /** Cells `from` to `to`, `to` excluded, as CSV. */
 export function textOf({ data, cells }: EncodedRows, from: number, to: number): string {
   return utf8.decode(data.subarray(cells[from], (cells[to] as number) - 1));
-}
-
-/**
- * Copies of cells, as a page that grows: an object for each copy would take ten times the memory of
- * a short answer.
- */
-export class CopiedCells implements EncodedRows {
-  readonly #output = new Output();
-  #length = 0;
-  cells = new Int32Array(1);
-
-  get data(): Uint8Array<ArrayBuffer> {
-    return this.#output.bytes;
-  }
-
-  /** Copies some cells that follow each other. @returns the position of the first */
-  add(page: EncodedRows, from: number, count: number): number {
-    const start = page.cells[from] as number;
-    const end = page.cells[from + count] as number;
-    const offset = this.#output.length - start;
-    this.#output.reserve(end - start);
-    this.#output.write(page.data, start, end);
-    const first = this.#length;
-    this.#length += count;
-    if (this.#length >= this.cells.length) {
-      this.cells = new Int32Array(
-        this.cells.buffer.transfer(CELL_BYTES * Math.ceil(1.25 * (this.#length + 1))),
-      );
-    }
-    for (let i = 1; i <= count; i++)
-      this.cells[first + i] = (page.cells[from + i] as number) + offset;
-    return first;
-  }
-
-  /** The memory that is allocated, in bytes. */
-  get allocated(): number {
-    return this.data.length + this.cells.byteLength;
-  }
-
-  free(): void {
-    free(this.data);
-    free(this.cells);
-  }
 }

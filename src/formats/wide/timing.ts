@@ -1,4 +1,5 @@
 import { integerAt } from '../../encode/bytes.ts';
+import type { EncodedRows } from '../../encode/rows.ts';
 import type { NumberCells } from './number-cells.ts';
 
 const SECOND = 1_000_000n;
@@ -15,12 +16,12 @@ export class Timing {
   #count = 0;
 
   /**
-   * Adds the time of a final answer, not before the last one: a timestamp as the API prints it.
-   *
-   * @param at its position
-   * @param end the position after it
+   * Adds the time of a final answer, not before the last one: a cell with a timestamp as the API
+   * prints it.
    */
-  add(bytes: Uint8Array, at: number, end: number): void {
+  add({ data: bytes, cells }: EncodedRows, cell: number): void {
+    const at = cells[cell] as number;
+    const end = (cells[cell + 1] as number) - 1;
     const month = twoAt(bytes, at + 5);
     // In years that begin in March, the days before a month are the same in every year.
     const year = 100 * twoAt(bytes, at) + twoAt(bytes, at + 2) - (month < 3 ? 1 : 0);

@@ -3,7 +3,8 @@ import { Constant, Output, utf8 } from '../../encode/bytes.ts';
 import { isHexDigit } from '../../encode/json-escapes.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-import { textLength } from './measure.ts';
+import { notInWorksheet } from '../../http/errors.ts';
+import { cellLength } from './measure.ts';
 
 /*
  * The rows of a worksheet: from cells of CSV straight to bytes of SpreadsheetML (ECMA-376-1 section
@@ -27,10 +28,12 @@ export const MAX_ROWS = 1_048_576;
 /** In UTF-16 code units. */
 export const MAX_CELL_LENGTH = 32_767;
 
-/** A record does not fit in a worksheet. */
-export class SheetLimitError extends Error {
-  override name = 'SheetLimitError';
-}
+/** The rows without the header. */
+export const MAX_RECORDS = MAX_ROWS - 1;
+
+/** What a worksheet cannot have, for errors. */
+export const MANY_RECORDS = `more than ${MAX_RECORDS} records`;
+export const LONG_CELL = `a cell of more than ${MAX_CELL_LENGTH} characters`;
 
 const ROW = new Constant('<row r="');
 const ROW_CELLS = new Constant('">');
@@ -105,30 +108,31 @@ export class SheetWriter implements RecordWriter {
   #records = 0;
   #cells = 0;
   #hasBegun = false;
-  readonly #numbers: ReadonlySet<number>;
+  readonly #areNumbers: readonly boolean[];
 
-  /** @param numbers the indexes of the columns whose cells are numbers where their texts are */
-  constructor(numbers: ReadonlySet<number> = new Set()) {
-    this.#numbers = numbers;
+  /** @param areNumbers whether a column's cells are numbers where their texts are */
+  constructor(areNumbers: readonly boolean[] = []) {
+    this.#areNumbers = areNumbers;
   }
 
-  /** @throws SheetLimitError for a cell of more than {@link MAX_CELL_LENGTH} */
-  cells({ data, cells }: EncodedRows, from: number, to: number): void {
-    for (let cell = from; cell < to; cell++)
-      this.#cell(data, cells[cell] as number, (cells[cell + 1] as number) - 1);
+  /** @throws ApiError for a cell of more than {@link MAX_CELL_LENGTH} */
+  cells(page: EncodedRows, from: number, to: number): void {
+    for (let cell = from; cell < to; cell++) this.#cell(page, cell);
   }
 
   /** An empty cell has no element. */
-  #cell(bytes: Uint8Array, start: number, end: number): void {
+  #cell(page: EncodedRows, cell: number): void {
+    const { data: bytes, cells } = page;
     const column = this.#cells++;
+    const start = cells[cell] as number;
+    const end = (cells[cell + 1] as number) - 1;
     const quotes = bytes[start] === QUOTE ? 1 : 0;
     const from = start + quotes;
     const to = end - quotes;
     if (from >= to) return;
 
-    if (to - from > MAX_CELL_LENGTH && textLength(bytes, from, to) > MAX_CELL_LENGTH) {
-      throw new SheetLimitError(`a cell of more than ${MAX_CELL_LENGTH} characters`);
-    }
+    if (to - from > MAX_CELL_LENGTH && cellLength(page, cell) > MAX_CELL_LENGTH)
+      throw notInWorksheet(LONG_CELL);
 
     const { output } = this;
     output.reserve(MAX_MARKUP + MAX_EXPANSION * (to - from));
@@ -137,7 +141,7 @@ export class SheetWriter implements RecordWriter {
     writeColumn(output, column);
     output.write(this.#row, 0, this.#rowDigits);
 
-    if (this.#records > 0 && this.#numbers.has(column) && isNumber(bytes, from, to)) {
+    if (this.#records > 0 && this.#areNumbers[column] && isNumber(bytes, from, to)) {
       NUMBER_POSITION_END.write(output);
       output.write(bytes, from, to);
       TEXT.close.write(output);
@@ -155,10 +159,10 @@ export class SheetWriter implements RecordWriter {
     this.#cells += count;
   }
 
-  /** @throws SheetLimitError for a record beyond {@link MAX_ROWS} */
+  /** @throws ApiError for a record beyond {@link MAX_ROWS} */
   endRecord(): void {
     this.#records++;
-    if (this.#records > MAX_ROWS) throw new SheetLimitError(`more than ${MAX_ROWS} records`);
+    if (this.#records > MAX_ROWS) throw notInWorksheet(MANY_RECORDS);
 
     this.output.reserve(MAX_MARKUP);
     if (!this.#hasBegun) this.#begin();

@@ -1,7 +1,7 @@
 import { utf8 } from '../../encode/bytes.ts';
-import { writeHeader } from '../../encode/records.ts';
+import { recordOf } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-import type { HoldRecord, Pages, Table } from '../file-format.ts';
+import type { Pages, Table } from '../file-format.ts';
 import { ColumnWidths } from './measure.ts';
 import { SheetWriter } from './sheet.ts';
 import { type ZipEntry, zip } from './zip.ts';
@@ -18,12 +18,6 @@ const CONTENT_TYPE = 'application/vnd.openxmlformats';
 
 const xml = (text: string) =>
   utf8.encode(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${text}`);
-
-/** A worksheet, named in ASCII. */
-export interface Sheet {
-  readonly name: string;
-  readonly data: ZipEntry['data'];
-}
 
 /** The number format `@`, text, without which Excel reads a cell again when it is edited. */
 const TEXT = 49;
@@ -59,14 +53,11 @@ const contentType = (part: string, type: string) =>
 /**
  * Writes an Excel workbook.
  *
- * @param sheets the last one is written first: the codebook, which holds a slot until then
+ * @param sheets the worksheets; the last one is written first: the codebook, which holds a slot until then
  * @param hasNumbers whether one has cells of numbers
  * @returns chunks, each valid until the next is requested
  */
-export function workbook(
-  sheets: readonly Sheet[],
-  hasNumbers: boolean,
-): AsyncGenerator<Uint8Array, void, void> {
+export function workbook(sheets: readonly ZipEntry[], hasNumbers: boolean) {
   const paths = sheets.map((_, i) => `worksheets/sheet${i + 1}.xml`);
   const parts = {
     '[Content_Types].xml':
@@ -110,20 +101,22 @@ const SHEET_END = utf8.encode('</sheetData></worksheet>');
  * Writes the data of a worksheet.
  *
  * @param first the first of the pages, which determines the widths of the columns
- * @param numbers the indexes of the columns whose cells are numbers where their texts are
+ * @param numbers the names of the columns whose cells are numbers where their texts are
  */
 export async function* sheetOf(
   { names, records }: Pick<Table, 'names' | 'records'>,
   pages: Pages,
   first: EncodedRows,
-  holdRecord: HoldRecord,
-  numbers: ReadonlySet<number> = new Set(),
-): AsyncGenerator<Uint8Array, void, void> {
+  numbers: ReadonlySet<string> = new Set(),
+) {
   const columns = new ColumnWidths();
-  const rows = new SheetWriter(numbers);
-  for (const writer of [columns, rows]) writeHeader(writer, names);
-  yield* records(columns, [first], holdRecord); // nothing
+  const rows = new SheetWriter(names.map((name) => numbers.has(name)));
+  for (const writer of [columns, rows]) {
+    writer.cells(recordOf(names), 0, names.length);
+    writer.endRecord();
+  }
+  yield* records(columns, [first]); // nothing
   yield xml(sheetStart(columns.widths));
-  yield* records(rows, pages, holdRecord);
+  yield* records(rows, pages);
   yield SHEET_END;
 }

@@ -1,4 +1,4 @@
-import { Output } from '../../encode/bytes.ts';
+import { type Chunks, Output } from '../../encode/bytes.ts';
 import { suppressUnhandledRejection } from '../../unhandled-rejection.ts';
 
 /*
@@ -15,7 +15,7 @@ export interface ZipEntry {
   /** ASCII. */
   readonly name: string;
   /** A chunk may reuse the memory of the previous one. */
-  readonly data: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  readonly data: Chunks;
 }
 
 /** An entry in the central directory; sizes and offset in bytes. */
@@ -67,27 +67,28 @@ const FLAGS_METHOD_TIME = [...u16(1 << 3), ...u16(8), ...u16(0), ...u16((1 << 5)
  *
  * @returns chunks of 64 KiB or more, except the last one; each is valid until the next is requested
  */
-export async function* zip(entries: Iterable<ZipEntry>): AsyncGenerator<Uint8Array, void, void> {
+export async function* zip(entries: readonly ZipEntry[]) {
   const output = new Output();
   const add = (fields: readonly number[][]) => {
     const bytes = Uint8Array.from(fields.flat());
     output.reserve(bytes.length);
     output.write(bytes);
   };
-  const listed: ListedEntry[] = [];
+  const directory: number[][] = [];
   let sent = 0;
+  const position = () => sent + output.length;
 
   for (const { name, data } of entries) {
-    const offset = sent + output.length;
+    const offset = position();
     add(localHeader(name));
-    const start = sent + output.length;
+    const start = position();
     let size = 0;
     let header = GZIP_HEADER_BYTES;
-    const count = (bytes: number) => {
+    const compressed = gzip(data, (bytes) => {
       size += bytes;
-    };
+    });
 
-    for await (const chunk of gzip(data, count)) {
+    for await (const chunk of compressed) {
       const skipped = Math.min(header, chunk.length);
       header -= skipped;
       output.reserve(chunk.length);
@@ -104,14 +105,14 @@ export async function* zip(entries: Iterable<ZipEntry>): AsyncGenerator<Uint8Arr
 
     output.length -= GZIP_TRAILER_BYTES;
     const crc = [...output.bytes.subarray(output.length, output.length + CRC_BYTES)];
-    const entry = { name, crc, compressedSize: sent + output.length - start, size, offset };
+    const entry = { name, crc, compressedSize: position() - start, size, offset };
     add(dataDescriptor(entry));
-    listed.push(entry);
+    directory.push(...centralHeader(entry));
   }
 
-  const start = sent + output.length;
-  for (const entry of listed) add(centralHeader(entry));
-  add(endOfDirectory(listed.length, start, sent + output.length - start));
+  const start = position();
+  add(directory);
+  add(endOfDirectory(entries.length, start, position() - start));
   yield output.written;
 }
 
@@ -124,10 +125,7 @@ export async function* zip(entries: Iterable<ZipEntry>): AsyncGenerator<Uint8Arr
  *
  * @param count receives the size of each chunk
  */
-async function* gzip(
-  data: ZipEntry['data'],
-  count: (bytes: number) => void,
-): AsyncGenerator<Uint8Array, void, void> {
+async function* gzip(data: Chunks, count: (bytes: number) => void) {
   const { readable, writable } = new CompressionStream('gzip');
   const reader = readable.getReader({ mode: 'byob' });
   const writer = writable.getWriter();
