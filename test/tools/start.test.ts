@@ -102,6 +102,10 @@ describe('npm start', () => {
     }
   });
 
+  test('refuses its DATA_DIR to another npm start, rather than its port', async () => {
+    expect(await run().outcome).toEqual(refusal(`${dataDir} is in use by Postgres`));
+  });
+
   test('names the port if another npm start uses that alone', async () => {
     const other = join(dataDir, 'other');
     expect(await run({ DATA_DIR: other }).outcome).toEqual(
