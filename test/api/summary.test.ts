@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { summaryJson } from '../chaos/expected/json.ts';
 import type { FormVersion, Response } from '../chaos/model/account.ts';
-import { addResponses, createAccount, createBulkSurvey, createSurvey } from '../support/data.ts';
+import { createAccount, createBulkSurvey, storeSurvey } from '../support/data.ts';
 import { expectError, get } from './requests.ts';
 
 const account = await createAccount();
@@ -39,13 +39,12 @@ const MOMENTS = [
 ];
 
 test('a summary counts responses and participants by day in any time zone', async () => {
-  const survey = await createSurvey(account);
   const before = MOMENTS.map((text) =>
     new Date(Date.parse(`${text}Z`) - 1).toISOString().replace('Z', '999Z'),
   );
   const times = [...MOMENTS.map((text) => `${text}.000Z`), ...before].toSorted();
   const rows = times.map((timestamp, i) => ({ timestamp, userid: `u${i % 3}` }));
-  await addResponses(survey, rows);
+  const survey = await storeSurvey(rows, { account });
   const [form] = survey.forms;
   const stored = rows.map((row) =>
     Object.assign({}, row, { surveyid: form?.id }),
@@ -58,16 +57,15 @@ test('a summary counts responses and participants by day in any time zone', asyn
 });
 
 test('a summary counts the day before the year 1 and the day after 9999 on the days beside them', async () => {
-  const survey = await createSurvey(account);
   const times = [
     '0001-01-01T00:00:00Z',
     '0001-01-01T12:00:00Z',
     '9999-12-31T01:00:00Z',
     '9999-12-31T23:59:59Z',
   ];
-  await addResponses(
-    survey,
+  const survey = await storeSurvey(
     times.map((timestamp) => ({ timestamp })),
+    { account },
   );
   for (const [timezone, days] of [
     ['Pacific/Honolulu', ['0001-01-01', '9999-12-30', '9999-12-31']],

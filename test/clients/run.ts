@@ -10,7 +10,7 @@ import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { UserError, runCommand } from '../../tools/command.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { storeSurvey } from '../support/data.ts';
 import { type Exchange, startFaultProxy } from '../support/fault-proxy.ts';
 import { hardResponses } from '../support/hard-workbook.ts';
 import { newFolder } from '../support/once-per-run.ts';
@@ -96,8 +96,7 @@ async function testR(): Promise<void> {
   useStack(stack.address);
   const { origin, databaseUrl } = stack.address;
   const { email } = await loadDemoData(databaseUrl);
-  const account = await createAccount();
-  await addResponses(await createSurvey(account, HARD_SURVEY), hardResponses());
+  const { account } = await storeSurvey(hardResponses(), { name: HARD_SURVEY });
   const proxy = await startFaultProxy(origin);
   cleanUp.defer(() => proxy.close());
   injectRequested(proxy);

@@ -263,15 +263,6 @@ describe('the gateway', async () => {
     expect(await other.rowsOf(`select to_regclass('unwanted')::text`)).toEqual([[null]]);
   });
 
-  test('closes all connections when it is closed, whatever they are running', async () => {
-    const other = await startOther();
-    other.post({ query: LONG }).catch(() => {});
-    await expect.poll(countLong).toBe(1);
-    await other.close();
-    await expect.poll(countLong).toBe(0);
-    await expect(fetch(other.url)).rejects.toThrow('fetch failed');
-  });
-
   test('closes when a client does not complete its request', async () => {
     const other = await startTestGateway(databaseUrl);
     const { hostname, port } = new URL(other.url);

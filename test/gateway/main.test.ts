@@ -89,7 +89,7 @@ test('npm run gateway completes running requests on SIGTERM, and accepts no more
 
 test('npm run gateway ends running requests, and their statements, on a second signal', async () => {
   const { url, gateway, sql } = await startGateway();
-  sql.post({ query: 'select pg_sleep(600)' }).catch(() => {});
+  const ended = sql.post({ query: 'select pg_sleep(600)' }).catch((error: Error) => error.message);
   const isRunning = `select from pg_stat_activity where query = 'select pg_sleep(600)'`;
   await expect.poll(() => sql.directly(isRunning)).toHaveLength(1);
   gateway.child.kill('SIGTERM');
@@ -97,6 +97,7 @@ test('npm run gateway ends running requests, and their statements, on a second s
     .poll(() => fetch(sql.url).catch((error: Error) => error.message))
     .toBe('fetch failed');
   gateway.child.kill('SIGINT');
+  expect(await ended).toBe('fetch failed');
   expect((await gateway.outcome).status).toBe(0);
   expect(await query(url, isRunning)).toEqual([]);
 });

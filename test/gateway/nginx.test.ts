@@ -11,7 +11,7 @@ import { query, WORKER_LOGIN } from '../support/database.ts';
 import { hasNginx } from '../support/needed-programs.ts';
 import { freePort } from '../support/npm-start.ts';
 import { newFolder } from '../support/once-per-run.ts';
-import { SqlEndpoint, TOKEN } from '../support/sql-endpoint.ts';
+import { SqlEndpoint } from '../support/sql-endpoint.ts';
 import { useStack } from '../support/stack-address.ts';
 
 const LONG = 'select pg_sleep(58)';
@@ -83,17 +83,6 @@ test.skipIf(!hasNginx)('the Worker works with the gateway behind nginx with TLS'
     username: WORKER_LOGIN.user,
     password: WORKER_LOGIN.password,
   });
-  const statusOf = async (Authorization: string, parameters = '') => {
-    // nginx closes it if the response is sent before the request is read
-    const headers = { Authorization, Connection: 'close' };
-    return (
-      await new SqlEndpoint(url + parameters, login.href, '').post({ query: 'select 1' }, headers)
-    ).status;
-  };
-  expect(await statusOf(`Bearer ${TOKEN}`)).toBe(200);
-  for (const refused of ['', `Bearer ${TOKEN}x`])
-    expect(await statusOf(refused, `?token=${TOKEN}`)).toBe(401);
-
   // A client that disconnects cancels its statement.
   const running = () =>
     query(databaseUrl, `select from pg_stat_activity where query = $1 and state = 'active'`, [

@@ -1,24 +1,18 @@
 import { Socket } from 'node:net';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { WORKER_ROLE } from '../../tools/worker-role.ts';
 import { migrateServer, query } from '../support/database.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { type GatewayUnderTest, startTestGateway } from '../support/sql-endpoint.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { startTestGateway } from '../support/sql-endpoint.ts';
 
-let postgres: TestPostgres;
-let gateway: GatewayUnderTest;
+const postgres = await startPostgres();
+const url = await postgres.createDatabase();
+await migrateServer(url);
 /** The URL of the Worker's role. */
-let pooled: string;
-
-beforeAll(async () => {
-  postgres = await startPostgres();
-  const url = await postgres.createDatabase();
-  await migrateServer(url);
-  pooled = await startPgBouncer(url);
-  gateway = await startTestGateway(pooled);
-});
+const pooled = await startPgBouncer(url);
+const gateway = await startTestGateway(pooled);
 afterAll(async () => {
   await gateway.close();
   await postgres.stop();

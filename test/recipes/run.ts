@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { messageOf, print, runCommand } from '../../tools/command.ts';
 import { fetchApi, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { createAccount, storeSurvey } from '../support/data.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import {
   LAYOUTS,
@@ -134,8 +134,8 @@ async function startService(cleanUp: AsyncDisposableStack) {
   cleanUp.defer(() => proxy.close());
   const account = await createAccount();
   const { key } = account;
-  await addResponses(await createSurvey(account, SURVEY), hardResponses());
-  await addResponses(await createSurvey(account, NUMBERS_SURVEY), numberResponses());
+  await storeSurvey(hardResponses(), { account, name: SURVEY });
+  await storeSurvey(numberResponses(), { account, name: NUMBERS_SURVEY });
   /** The body of a response about the survey, requested without the proxy. */
   async function get(
     path: string,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type TestSurvey, storeSurvey } from '../support/data.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { type Interpreter, findInterpreter, findPython, findR } from '../support/programs.ts';
 import { saved } from './browser.ts';
@@ -11,6 +11,7 @@ import {
   type Selection,
   cards,
   fileOf,
+  openNew,
   openSurvey,
   openView,
   press,
@@ -26,11 +27,9 @@ const CAIRO = { timezoneId: 'Africa/Cairo' };
 let survey: TestSurvey;
 
 beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), NAME, 4); // shortcodes f0 and f1
-  await addResponses(
-    survey,
+  survey = await storeSurvey(
     Array.from({ length: 24 * DAYS }, (_, hour) => ({
-      form: hour % 4,
+      form: hour % 4, // shortcodes f0 and f1
       userid: `participant ${hour % 7}`,
       question_ref: `q${hour % 3}`,
       question_text: `Question ${hour % 3}?${hour % 3 === 0 ? '\nA) A tap at home\nB) A river' : ''}`,
@@ -42,6 +41,7 @@ beforeAll(async () => {
         hour % 7 === 0 ? { tester: true } : { cluster: `c${hour % 3}`, 'a "key"': hour },
       ),
     })),
+    { name: NAME },
   );
 });
 
@@ -157,15 +157,13 @@ describe('the selection', () => {
   });
 
   test('is the same in all views, and does not follow a search among many choices', async () => {
-    const many = await createSurvey(survey.account);
-    await addResponses(
-      many,
+    const page = await openNew(
       Array.from({ length: 60 }, (_, i) => ({
         question_ref: `q${i}`,
         question_text: `Texto número ${i}`,
       })),
+      { format: 'nope' },
     );
-    const page = await openSurvey(many, { format: 'nope' });
     await openFilter(page);
     await choose(page, 'Questions');
     const list = page.getByRole('group', { name: 'Questions' });

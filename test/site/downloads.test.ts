@@ -1,13 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import {
-  type TestSurvey,
-  addResponses,
-  createAccount,
-  createSurvey,
-  storeKey,
-} from '../support/data.ts';
+import { type TestSurvey, createAccount, storeKey, storeSurvey } from '../support/data.ts';
 import type { Exchange, Fault, FaultProxy } from '../support/fault-proxy.ts';
 import { type Display, keptFiles, keptNames, saved } from './browser.ts';
 import {
@@ -27,9 +21,7 @@ import {
  */
 let survey: TestSurvey;
 beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), 'Étude “1” <script> مسح');
-  await addResponses(
-    survey,
+  survey = await storeSurvey(
     Array.from({ length: 400 }, (_, i) => ({
       userid: `Åsa "${i % 7}",\n🌍`,
       question_ref: `q\r\n${i}`,
@@ -37,6 +29,7 @@ beforeAll(async () => {
       translated_response: i % 3 === 0 ? '' : null,
       metadata: `{"é": "\\"${i}\\""}`,
     })),
+    { name: 'Étude “1” <script> مسح' },
   );
 });
 

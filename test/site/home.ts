@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { fetchApi, origin, query } from '../support/api.ts';
-import type { TestSurvey } from '../support/data.ts';
+import { type TestResponse, type TestSurvey, storeSurvey } from '../support/data.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { type Display, openPage } from './browser.ts';
 
@@ -44,6 +44,12 @@ export async function openSurvey(
   await settled(page);
   return page;
 }
+
+/** Opens a new survey of these responses, as {@link openSurvey} does. */
+export const openNew = async (
+  responses: readonly TestResponse[],
+  ...how: [selection?: Selection, display?: Display]
+) => openSurvey(await storeSurvey(responses), ...how);
 
 /** Waits until the page has everything that it requests for a survey. */
 export async function settled(page: Page): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { createAccount, createSurvey, storeSurvey } from '../support/data.ts';
 import { expectAccessible, openDetails } from './accessible.ts';
 import { openPage } from './browser.ts';
 import { cards, enterKey, openSurvey, openView, press, settled } from './home.ts';
@@ -36,10 +36,8 @@ test('the form for the key, after five requests at most, and the list of surveys
 
 /** Opens the form of a survey's file, with a preview, a complete download, and one that is running. */
 async function openDownload(): Promise<Page> {
-  const survey = await createSurvey(await createAccount(), LONG, 2);
   const questions = Array.from({ length: 30 }, (_, i) => `${'q'.repeat(4 * i)}${i}`);
-  await addResponses(
-    survey,
+  const survey = await storeSurvey(
     questions.map((question_ref, i) => ({
       userid: `participant ${i % 7}`,
       question_ref,
@@ -49,6 +47,7 @@ async function openDownload(): Promise<Page> {
       translated_response: i % 3 === 0 ? `Translation ${i}` : null,
       metadata: JSON.stringify({ cluster: `c${i % 3}`, household_members_count: i }),
     })),
+    { name: LONG },
   );
   const metadata = ['cluster', 'household_members_count'];
   const selection = { view: 'download', layout: 'wide', question_ref: questions, metadata };

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
-import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { storeSurvey } from '../support/data.ts';
 import { openThroughProxy, press, selected } from './home.ts';
 
 test('a preview shows the first 20 rows of the exact file, then stops it, or names what to do', async () => {
-  const survey = await createSurvey(await createAccount());
-  await addResponses(
-    survey,
+  const survey = await storeSurvey(
     Array.from({ length: 240 }, (_, i) => ({
       userid: `participant ${String(i % 24).padStart(2, '0')}`,
       question_ref: `q${Math.floor(i / 24)}`,

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { origin } from '../support/api.ts';
-import { addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import { copyResponses, storeSurvey } from '../support/data.ts';
 import { openPage, traces } from './browser.ts';
 
 /** An operation of the reference. */
@@ -23,13 +23,12 @@ test('lists operations in the colours of the scheme, and opens that of a link', 
 });
 
 test('sends a request with the key, which it stores nowhere, and shows the response with every digit, but only the beginning of a large one', async () => {
-  const survey = await createSurvey(await createAccount(), `It's “Ümläut” & $(more)`);
-  await addResponses(
-    survey,
+  const survey = await storeSurvey(
     Array.from({ length: 500 }, (_, i) => ({
       response: `answer ${i} ${'x'.repeat(100)}`,
       metadata: '{"id": 12345678901234567890123456789}',
     })),
+    { name: `It's “Ümläut” & $(more)` },
   );
   const { key } = survey.account;
   const page = await openPage('/docs');

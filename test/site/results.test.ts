@@ -1,17 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
-import {
-  type TestResponse,
-  type TestSurvey,
-  addResponses,
-  createAccount,
-  createSurvey,
-} from '../support/data.ts';
-import { enterKey, hold, openSurvey, selected, settled } from './home.ts';
+import { type TestResponse, storeSurvey } from '../support/data.ts';
+import { enterKey, hold, openNew, openSurvey, selected, settled } from './home.ts';
 import { openPage } from './browser.ts';
-
-const create = async (forms = 1) => createSurvey(await createAccount(), 'Sleep', forms);
 
 /** One answer each of so many participants. */
 const give = (
@@ -46,7 +38,6 @@ describe('the numbers', () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString();
 
   test('are those of the selection, of today, and of the last seven whole days beside the seven before', async () => {
-    const survey = await create();
     const answered = [
       ['a', 20],
       ['a', 0],
@@ -57,8 +48,7 @@ describe('the numbers', () => {
       ['c', 14],
       ['d', 15],
     ] as const;
-    await addResponses(
-      survey,
+    const survey = await storeSurvey(
       answered.map(([userid, days], i) => ({
         userid,
         timestamp: daysAgo(days),
@@ -89,18 +79,20 @@ describe('the numbers', () => {
 });
 
 test('draws the participants of each day, with their numbers for screen readers and the clipboard; a click on a bar selects its days', async () => {
-  const survey = await create();
   // At the end of four days in St John's: three participants, one with two answers, none, two.
-  await addResponses(survey, [
-    ...['a', 'b', 'c'].map((userid) => ({ userid, timestamp: '2026-03-01T02:00:00Z' })),
-    ...['q', 'r'].map((question_ref) => ({
-      userid: 'a',
-      question_ref,
-      timestamp: '2026-03-02T02:00:00Z',
-    })),
-    ...['a', 'd'].map((userid) => ({ userid, timestamp: '2026-03-04T02:00:00Z' })),
-  ]);
-  const page = await openSurvey(survey, {}, { timezoneId: 'America/St_Johns' });
+  const page = await openNew(
+    [
+      ...['a', 'b', 'c'].map((userid) => ({ userid, timestamp: '2026-03-01T02:00:00Z' })),
+      ...['q', 'r'].map((question_ref) => ({
+        userid: 'a',
+        question_ref,
+        timestamp: '2026-03-02T02:00:00Z',
+      })),
+      ...['a', 'd'].map((userid) => ({ userid, timestamp: '2026-03-04T02:00:00Z' })),
+    ],
+    {},
+    { timezoneId: 'America/St_Johns' },
+  );
   await page
     .getByText(
       'First answer 28 Feb 2026, 22:30, last answer 3 Mar 2026, 22:30. Times are in the time zone America/St Johns.',
@@ -131,14 +123,13 @@ test('draws the participants of each day, with their numbers for screen readers 
 });
 
 test('the days of many weeks are counted by week, in UTC if the service does not know the time zone', async () => {
-  const survey = await create();
   // the last on a Sunday
   const timestamps = ['2026-01-01T12:00:00Z', '2026-01-02T12:00:00Z', '2026-05-03T23:30:00Z'];
-  await addResponses(
-    survey,
+  const page = await openNew(
     timestamps.map((timestamp) => ({ userid: 'a', timestamp })),
+    {},
+    { timezoneId: 'GMT+3', provoked: /status of 400/ },
   );
-  const page = await openSurvey(survey, {}, { timezoneId: 'GMT+3', provoked: /status of 400/ });
   const chart = page.getByRole('figure');
   await chart.getByText('Participants per week, up to 2 (in the time zone UTC)').waitFor();
   await chart
@@ -153,16 +144,14 @@ test('the days of many weeks are counted by week, in UTC if the service does not
 
 describe('a form', () => {
   /** Three participants begin; one ends after the first question, one after the form. */
-  async function addForms(): Promise<TestSurvey> {
-    const survey = await create(3); // the last is another form
+  function addForms() {
     const answered: readonly (readonly [userid: string, form: number, question: number])[] = [
       ...[0, 1, 2].map((question) => ['a', 0, question] as const),
       ['a', 2, 3],
       ...[0, 1, 2].map((question) => ['b', 0, question] as const),
       ['c', 0, 0],
     ];
-    await addResponses(
-      survey,
+    return storeSurvey(
       answered.map(([userid, form, question], i) => ({
         userid,
         form,
@@ -173,7 +162,6 @@ describe('a form', () => {
         timestamp: new Date(Date.UTC(2026, 2, 1, 0, i)).toISOString(),
       })),
     );
-    return survey;
   }
 
   const funnels = async (page: Page) => {
@@ -234,12 +222,11 @@ describe('a form', () => {
   });
 
   test('stays below the bar with the question that a link names, while those above it are drawn', async () => {
-    const survey = await create();
     const values = Array.from({ length: 20 }, (_, i) => `Answer ${i % 10}`);
     const responses = Array.from({ length: 20 }, (_, i) =>
       give(`q${i}`, values, { question_text: `Question ${i}?`, question_idx: i }),
     );
-    await addResponses(survey, responses.flat());
+    const survey = await storeSurvey(responses.flat());
     const page = await openPage(`/${query({ survey: survey.name })}#question/f0/q14`);
     await enterKey(page, survey.account.key);
     await settled(page);
@@ -248,18 +235,16 @@ describe('a form', () => {
   });
 
   test('is named above the questions that a search finds', async () => {
-    const survey = await create(4);
     const asked = Array.from({ length: 12 }, (_, i) => ({
       form: i < 6 ? 0 : 2,
       question_ref: `q${i}`,
       question_text: `Frage ${i} Wörter`,
     }));
-    await addResponses(survey, asked);
-    const page = await openSurvey(survey);
+    const page = await openNew(asked);
     await page.getByLabel('Search questions').fill('WORTER 7');
     await page.getByText('1 of 12 questions', { exact: true }).waitFor();
     expect(await page.locator('.form:visible h2, .card:visible h3').allTextContents()).toEqual([
-      'Title 3 (f1)',
+      'Title 2 (f1)',
       'Frage 7 Wörter',
     ]);
     await page.getByLabel('Search questions').fill('f0');
@@ -271,12 +256,10 @@ describe('a question', () => {
   const choices = 'Well?\nA) Yes\nB) No\nC) Maybe';
 
   test('with choices is drawn as bars, in their order, also those that nobody chose, without the list in its text', async () => {
-    const survey = await create();
-    await addResponses(survey, [
+    const page = await openNew([
       ...give('choice', ['B', 'B', 'B', 'a', 'x', 'x'], { question_text: choices }),
       { userid: 'nobody', question_ref: 'other', question_text: 'Other?' },
     ]);
-    const page = await openSurvey(survey);
     const question = card(page, 'Well?');
     expect(await question.getByRole('heading').innerText()).toBe('Well?');
     await question.getByText('of 6 participants', { exact: true }).waitFor();
@@ -289,10 +272,8 @@ describe('a question', () => {
   });
 
   test('shows and copies texts that one record has only on request, and none as a formula', async () => {
-    const survey = await create();
     const texts = ['money', 'money', '=1+1', '<b>', 'a\t"b"'];
-    await addResponses(survey, give('text', texts, { question_text: 'Why?' }));
-    const page = await openSurvey(survey);
+    const page = await openNew(give('text', texts, { question_text: 'Why?' }));
     const question = card(page, 'Why?');
     const copy = question.getByRole('button', { name: 'Copy table' });
     await question.getByText('Not shown: 3 other texts, in 3 records.').waitFor();
@@ -310,14 +291,12 @@ describe('a question', () => {
   });
 
   test('with numbers is drawn as a histogram of exact decimals, with what is no number beside it', async () => {
-    const survey = await create();
     const tenths = Array.from({ length: 30 }, (_, i) => (36 + i / 10).toFixed(1));
-    await addResponses(survey, [
+    const page = await openNew([
       ...give('temperature', [...tenths, 'hot'], { question_text: 'How warm?' }),
       ...give('children', ['2', '10', '2', '0'], { question_text: 'How many?' }),
       ...give('tiny', ['0.001', '0.002', '-0.004'], { question_text: 'How small?' }),
     ]);
-    const page = await openSurvey(survey);
     const warm = card(page, 'How warm?');
     expect(await bars(warm)).toEqual(
       Array.from({ length: 15 }, (_, i) => {
@@ -343,17 +322,16 @@ describe('a question', () => {
   });
 
   test('counts records where a participant has several', async () => {
-    const survey = await create(3);
-    await addResponses(survey, [
+    const page = await openNew([
       { userid: 'a', question_ref: 'q', parent: null },
       {
         userid: 'a',
         question_ref: 'q',
-        parent: survey.forms[2]?.id ?? null,
+        parent: null,
+        parent_shortcode: 'another',
         timestamp: '2026-03-02T00:00:00Z',
       },
     ]);
-    const page = await openSurvey(survey);
     const text = await card(page, 'Question?').innerText();
     expect(text).toContain('q · 1 of 1 participant answered');
     expect(text).toContain('of 2 records');
@@ -372,9 +350,8 @@ describe('a split', () => {
   };
 
   test('draws shares within groups side by side, those of one record on request, and is in the link', async () => {
-    const survey = await create();
     const platforms = ['x', 'x', 'x', 'y', 'y', 'z'];
-    await addResponses(survey, [
+    const survey = await storeSurvey([
       ...platforms.flatMap((platform, i): TestResponse[] => {
         const metadata = JSON.stringify({ platform, seed: 7 });
         const own = { userid: `user ${i}`, metadata };
@@ -437,13 +414,14 @@ describe('a split', () => {
   });
 
   test('by form shows a question in each form that asks it', async () => {
-    const survey = await create(3);
-    await addResponses(survey, [
-      ...give('q', ['yes', 'yes', 'no'], { question_text: 'Well?' }),
-      ...give('q', ['no', 'no', 'yes', 'yes', 'no', 'no'], { question_text: 'Well?', form: 2 }),
-      ...give('r', ['no', 'no'], { question_text: 'Other?' }),
-    ]);
-    const page = await openSurvey(survey, { by: 'form' });
+    const page = await openNew(
+      [
+        ...give('q', ['yes', 'yes', 'no'], { question_text: 'Well?' }),
+        ...give('q', ['no', 'no', 'yes', 'yes', 'no', 'no'], { question_text: 'Well?', form: 2 }),
+        ...give('r', ['no', 'no'], { question_text: 'Other?' }),
+      ],
+      { by: 'form' },
+    );
     for (const place of [0, 1])
       await expect
         .poll(() => parts(card(page, 'Well?').nth(place)))
@@ -462,9 +440,7 @@ describe('a split', () => {
 });
 
 test('counts with two requests at a time, the numbers first, and draws a question when it is reached', async () => {
-  const survey = await create();
-  await addResponses(
-    survey,
+  const survey = await storeSurvey(
     Array.from({ length: 30 }, (_, i) => ({
       question_ref: `q${i}`,
       question_text: `Question ${i}?`,
@@ -503,7 +479,6 @@ test('counts with two requests at a time, the numbers first, and draws a questio
 });
 
 test('a survey with too many long answers for one response is counted in parts', async () => {
-  const survey = await create();
   const questions = Array.from({ length: 60 }, (_, i) => i);
   const responses = questions.flatMap((i) =>
     give(
@@ -512,8 +487,7 @@ test('a survey with too many long answers for one response is counted in parts',
       { question_text: `Question ${i}?`, question_idx: i },
     ),
   );
-  await addResponses(survey, responses);
-  const page = await openSurvey(survey, {}, { provoked: /status of 400/ });
+  const page = await openNew(responses, {}, { provoked: /status of 400/ });
   for (const i of [0, 59]) {
     const question = card(page, `Question ${i}?`);
     await question.scrollIntoViewIfNeeded();

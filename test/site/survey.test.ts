@@ -6,11 +6,10 @@ import {
   addResponses,
   createAccount,
   createSurvey,
+  storeSurvey,
 } from '../support/data.ts';
 import { openPage } from './browser.ts';
-import { abortFirst, enterKey, hold, openSurvey, openView, selected } from './home.ts';
-
-const create = async () => createSurvey(await createAccount(), 'Sleep', 2);
+import { abortFirst, enterKey, hold, openNew, openSurvey, openView, selected } from './home.ts';
 
 const pathOf = ({ name }: TestSurvey) => `/?survey=${encodeURIComponent(name)}`;
 
@@ -28,9 +27,8 @@ const minutely = (count: number, questions: number) =>
   }));
 
 test('shows the newest answers by participant, older ones on request, and new ones after a check', async () => {
-  const survey = await create();
   const newestFirst = minutely(60, 7).toReversed();
-  await addResponses(survey, newestFirst);
+  const survey = await storeSurvey(newestFirst);
   const textOf = ({ question_text, translated_response, response }: TestResponse) =>
     `${question_text}|${translated_response ? `${translated_response}|Translated from:|` : ''}${response}`;
   /**
@@ -76,14 +74,13 @@ test('shows the newest answers by participant, older ones on request, and new on
 });
 
 test('shows letters as the choices of their own question’s text, and leads to the answers of a participant', async () => {
-  const survey = await create();
   const text = (label: string) => `Well?\nA. ${label}\nB. No`;
-  await addResponses(survey, [
+  const responses = [
     { userid: 'a', response: 'a', question_text: text('Yes, before') },
     { userid: 'b', response: 'A', question_text: text('Yes, now'), form: 1 },
     { userid: 'b', response: 'C', question_text: text('Yes, now'), question_ref: 'other' },
-  ]);
-  const page = await openSurvey(survey, { view: 'answers' });
+  ];
+  const page = await openNew(responses, { view: 'answers' });
   const shown = async () => {
     const rows = await page.locator('.answers > li > div').allInnerTexts();
     return rows.map((row) => row.split(/\n+/).slice(3).join(' | ')).toSorted();
@@ -96,11 +93,10 @@ test('shows letters as the choices of their own question’s text, and leads to 
 
 test('shows hostile texts as text, cut, and more of them on request', async () => {
   const name = '‮<script>throw 1</script> استبيان';
-  const survey = await createSurvey(await createAccount(), name);
   const long = `<img src=x onerror=alert(1)>${'\u0301'.repeat(100)}${'नींद 👍🏽 '.repeat(2000)}`;
   const labels = ['<img src=x onerror=alert(1)>', 'نعم <b>', `نعم ${'long'.repeat(200)}`];
   const choices = labels.map((label, i) => `\n${'abc'[i]}) ${label}`).join('');
-  await addResponses(survey, [
+  const responses = [
     {
       response: long,
       question_ref: '<b>',
@@ -115,7 +111,8 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
     { response: 'line\n'.repeat(1000), question_ref: 'c', question_text: 'C' },
     { response: '', question_ref: 'd', question_text: 'D' },
     { response: 'a', timestamp: '2026-02-01T00:00:00Z', question_text: `Which?${choices}` },
-  ]);
+  ];
+  const survey = await storeSurvey(responses, { name });
   const page = await openSurvey(survey, { view: 'answers' }, { width: 320 });
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(name);
   const newest = page.getByRole('region', { name: 'Answers' });
@@ -151,8 +148,7 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
 });
 
 test('shows what to do after a part of a survey fails to load, and tries again on request', async () => {
-  const survey = await create();
-  await addResponses(survey, [{}]);
+  const survey = await storeSurvey([{}]);
   const page = await openPage(pathOf(survey), { provoked: /ERR_FAILED/ });
   const retry = async (part: Locator, result: string) => {
     const sentence = part.getByText(
@@ -191,7 +187,7 @@ test('shows what to do after a part of a survey fails to load, and tries again o
 });
 
 test('a survey without answers is one sentence, no error; a minute later, those that have arrived are counted', async () => {
-  const survey = await create();
+  const survey = await createSurvey(await createAccount());
   const other = await createSurvey(survey.account, 'Food');
   const page = await openPage(pathOf(survey));
   await page.clock.install();
@@ -218,8 +214,7 @@ test('a survey without answers is one sentence, no error; a minute later, those 
 });
 
 test('a survey is counted once: what the list has counted, or still counts, is shown at once, and again after a minute', async () => {
-  const survey = await create();
-  await addResponses(survey, [{ userid: 'a' }, { userid: 'b', form: 1 }]);
+  const survey = await storeSurvey([{ userid: 'a' }, { userid: 'b', form: 1 }]);
   const page = await openPage('/');
   let requests = 0;
   page.on('request', (request) => {

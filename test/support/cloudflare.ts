@@ -5,15 +5,15 @@ import { text } from 'node:stream/consumers';
 
 export const ACCOUNT = '0123456789abcdef0123456789abcdef';
 
-/** The body of a successful response. */
-export const succeed = (result: object) => ({ success: true, errors: [], messages: [], result });
-
-/** The body of an error. */
-export const fail = (code: number, message: string) => ({
-  success: false,
-  errors: [{ code, message }],
-  messages: [],
-  result: null,
+/** A successful response. */
+export const succeed = (result: object) => ({
+  status: 200,
+  body: { success: true, errors: [], messages: [], result },
+});
+/** An error. */
+export const fail = (status: number, code: number, message: string) => ({
+  status,
+  body: { success: false, errors: [{ code, message }], messages: [], result: null },
 });
 
 /**

@@ -9,9 +9,6 @@ import { findPrograms } from '../../tools/postgres/programs.ts';
 import { startServer } from '../../tools/postgres/server.ts';
 import { newFolder, oncePerRun } from './once-per-run.ts';
 
-/** A running Postgres server. Its data is removed when it stops. */
-export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
-
 /**
  * Text sorts by ICU's root collation, which is deliberately neither byte order nor the order of
  * JavaScript strings: code that confuses its own order with the database's fails.
@@ -28,7 +25,7 @@ const SETTINGS = {
 
 /**
  * Starts a Postgres server on a free port of 127.0.0.1. It stops when this process ends, however it
- * ends.
+ * ends; its data is removed then.
  *
  * @param options.settings settings of postgresql.conf, which override those for tests
  */

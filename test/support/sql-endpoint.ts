@@ -94,9 +94,6 @@ export class SqlEndpoint {
   }
 }
 
-/** A gateway, queried as an endpoint. */
-export type GatewayUnderTest = Awaited<ReturnType<typeof startTestGateway>>;
-
 /** Starts a gateway for the database at `databaseUrl`, whose user is its owner. */
 export async function startTestGateway(
   databaseUrl: string,

@@ -56,21 +56,14 @@ await writeFile(
  */
 async function startAccount(secrets: readonly string[] | undefined) {
   return startCloudflare((path) => {
-    if (/\/scripts\/[\w-]+\/secrets/.test(path)) {
-      if (secrets)
-        return {
-          status: 200,
-          body: succeed(secrets.map((name) => ({ name, type: 'secret_text' }))),
-        };
-      return { status: 404, body: fail(10_007, 'This Worker does not exist on your account.') };
-    }
+    if (/\/scripts\/[\w-]+\/secrets/.test(path))
+      return secrets
+        ? succeed(secrets.map((name) => ({ name, type: 'secret_text' })))
+        : fail(404, 10_007, 'This Worker does not exist on your account.');
     if (path.includes('/scripts/') || path.includes('/services/'))
       // wrangler retries after a 500
-      return { status: 400, body: fail(1, 'the fake deploys nothing') };
-    return {
-      status: 200,
-      body: succeed(/\/accounts|\/memberships/.test(path) ? [] : { email: 'you@example.org' }),
-    };
+      return fail(400, 1, 'the fake deploys nothing');
+    return succeed(/\/accounts|\/memberships/.test(path) ? [] : { email: 'you@example.org' });
   });
 }
 

@@ -37,18 +37,14 @@ describe('with --remote, the cache of the deployed service', () => {
   }
 
   test('is cleared through the API', async () => {
-    const accept = () => ({ status: 200, body: succeed({}) });
-    const { status, stderr, calls, hash } = await revokeRemotely(accept);
+    const { status, stderr, calls, hash } = await revokeRemotely(() => succeed({}));
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const path = `/client/v4/accounts/${ACCOUNT}/storage/kv/namespaces/\\w+/bulk`;
     expect(calls).toEqual([expect.stringMatching(`^DELETE ${path} \\["${hash}"\\]$`)]);
   });
 
   test('cannot be cleared: an error of the API is shown, without the hash', async () => {
-    const refuse = (_: string, body: string) => ({
-      status: 404,
-      body: fail(10_013, `no entry ${body}`),
-    });
+    const refuse = (_: string, body: string) => fail(404, 10_013, `no entry ${body}`);
     const { status, stderr, hash } = await revokeRemotely(refuse);
     expect(status).toBe(1);
     expect(stderr).toContain(

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { curlFor } from '../../site/shared/curl.ts';
 
 test.each([
-  ['a quote', "It's", "survey=It's"],
   [
     'a control character, which a terminal could obey',
     '\u001b[2J\u009bm',

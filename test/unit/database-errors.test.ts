@@ -4,12 +4,9 @@ import { type FailureKind, failureOf, failureOfStatus } from '../../src/db/error
 
 describe('a status of the SQL endpoint', () => {
   test.each<[number, string, FailureKind]>([
-    [429, 'slow down', 'transient'],
     [502, '', 'transient'],
     [507, 'response is too large', 'too-large'],
-    [520, 'error code: 520', 'transient'],
     [531, '', 'defect'],
-    [500, 'failed to wake up the compute', 'transient'],
     [500, 'Your account has exceeded the compute time quota.', 'unavailable'],
     [500, 'The requested endpoint cannot be found', 'unavailable'],
     [500, 'endpoint is disabled', 'unavailable'],

@@ -40,25 +40,6 @@ async function takeAll(account: string, kind: Kind): Promise<RequestSlots[]> {
   }
 }
 
-test.each(ORDER)(
-  'each of ten accounts has slots that no other can take, and the others share: %s',
-  async (kind) => {
-    const { own, shared, most } = KINDS[kind];
-    const names = Array.from({ length: ACCOUNTS }, (_, i) => `account ${i}`);
-    const greedy = [];
-    for (const name of names.slice(0, 5)) greedy.push((await takeAll(name, kind)).length);
-    expect(Math.max(...greedy)).toBe(most);
-    expect(greedy.reduce((sum, count) => sum + count, 0)).toBe(
-      Math.min(5 * most, 5 * own + shared),
-    );
-    if (own === 0) return;
-    for (const name of names.slice(5)) {
-      const least = Array.from({ length: own }, () => isTaken(requestOf(name), kind));
-      expect(await Promise.all(least)).toEqual(least.map(() => true));
-    }
-  },
-);
-
 test('a slot that is released goes to whoever has waited longest and can have it', async () => {
   const [first, ...others] = await takeAll('a', 'scan');
   await takeAll('b', 'scan');

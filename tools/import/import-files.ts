@@ -5,7 +5,7 @@ import { counted, UserError } from '../command.ts';
 import { inTransaction, limitLockWaits, withConnection } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
 import { BadLine } from './bad-line.ts';
-import { formsFile, responsesFile } from './columns.ts';
+import { type FileFormat, formsFile, responsesFile } from './columns.ts';
 import { checkVersions, storeForms } from './forms.ts';
 import { type InputFile, openInput } from './input-file.ts';
 import { type LoadOptions, loadFile } from './load-file.ts';
@@ -53,16 +53,13 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
       await client.query('reset lock_timeout');
       // refuses an ambiguous address before it reads the files
       await findAccount(client, input.email);
-      const loadOptions = { signal, onProgress, onNotice };
-      const formRows = await namingFile(forms, () =>
-        loadFile(client, forms, formsFile, loadOptions),
-      );
+      const load = (file: InputFile, format: FileFormat) =>
+        namingFile(file, () => loadFile(client, file, format, { signal, onProgress, onNotice }));
+      const formRows = await load(forms, formsFile);
 
       const renumbered = await namingFile(forms, () => checkVersions(client));
       if (renumbered !== undefined) onNotice(`${forms.path} ${renumbered}`);
-      const rows = await namingFile(responses, () =>
-        loadFile(client, responses, responsesFile, loadOptions),
-      );
+      const rows = await load(responses, responsesFile);
 
       onProgress('checking responses', counted(rows, 'row'));
       // locked only from here on
