@@ -199,6 +199,7 @@ test('nobody waits while there is room, has more than the most, or holds anythin
           if (one.do === 'end') {
             run?.leaving.abort();
             void run?.request.end();
+            void run?.request.take('large', signal).catch(() => {});
             running.splice(running.indexOf(run as Running), running.length > 0 ? 1 : 0);
           }
           if (one.do === 'borrow' && run?.request.holds('file')) run.request.borrow(() => {});
