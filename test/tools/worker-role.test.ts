@@ -257,7 +257,7 @@ describe('npm run db:worker-url', () => {
     expect(await userOf(stdout.trim())).toBe('survey_export_worker');
     const name = new URL(other).pathname.slice(1);
     expect(stderr).toContain(
-      `holds for every database of this server, also for ${name}, which the role can read.`,
+      `applies to every database of this server, also for ${name}, which the role can read.`,
     );
   });
 
