@@ -128,7 +128,7 @@ export const examples = {
   },
   openApi: {
     openapi: '3.1.1',
-    info: { title: 'Survey Response Export Service', version: '1.0.0' },
+    info: { title: 'Survey Response Export Service', version: '1.1.0' },
     paths: {},
   },
 };
