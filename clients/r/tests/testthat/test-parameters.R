@@ -20,7 +20,7 @@ test_that("nothing, missing and other values are errors, never everybody or nobo
     expect_failure(survey_wide(client, DEMO, metadata = value), "^metadata ")
   }
   expect_failure(survey_responses(client, character(0)), "^survey ")
-  expect_failure(survey_responses(client, NULL), "need a name and a value")
+  expect_failure(survey_responses(client, NULL), "the second the name of a survey")
   expect_failure(survey_responses(client, DEMO, "2026-03-01"), "need a name and a value")
   expect_failure(survey_wide(client, DEMO, layout = "long"), "^layout ")
   expect_failure(survey_answers(client, DEMO, format = "json"), "^format ")
