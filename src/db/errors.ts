@@ -95,6 +95,10 @@ export function failureOf(error: unknown): DatabaseError {
   );
 }
 
+/** Whether a result was longer than it may be. */
+export const isTooLarge = (error: unknown) =>
+  error instanceof DatabaseError && error.kind === 'too-large';
+
 function kindOf(code: string | undefined, message: string): FailureKind {
   if (code ? UNAVAILABLE_SQLSTATE.test(code) : NOT_AVAILABLE.test(message)) return 'unavailable';
   const transient = code ? TRANSIENT_SQLSTATE.test(code) : TRANSIENT_WITHOUT_CODE.test(message);

@@ -1,4 +1,4 @@
-import { DatabaseError, type FailureKind } from '../db/errors.ts';
+import { type FailureKind, isTooLarge } from '../db/errors.ts';
 import type { LimitError } from '../limits/slots.ts';
 
 /** The values of the header `X-Error-Code`, which never change, and the status of each. */
@@ -138,8 +138,7 @@ export const notInWorksheet = (what: string, instead = 'download it as CSV') =>
  * limit.
  */
 export const ifTooLarge = (instead?: ApiError) => (error: unknown) => {
-  const isTooLarge = error instanceof DatabaseError && error.kind === 'too-large';
-  throw isTooLarge && instead ? instead : error;
+  throw instead && isTooLarge(error) ? instead : error;
 };
 
 /** Likewise. @param what the rows of a response that is not streamed */

@@ -237,7 +237,7 @@ export class RequestSlots {
    */
   async take(kind: Kind, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (!requests.has(this)) throw new Error('a request that has ended cannot take a slot');
+    if (!requests.has(this)) throw new Error('the request has ended');
     if (this.holds(kind)) return;
 
     const later = ORDER.slice(ORDER.indexOf(kind)).find((one) => this.holds(one));

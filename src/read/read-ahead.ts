@@ -1,9 +1,9 @@
+import { isTooLarge } from '../db/errors.ts';
 import type { RequestSlots } from '../limits/slots.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
 import { type Page, type PageReader, isShort } from './page-reader.ts';
-import { isTooLarge } from './read-fitting.ts';
 
 const MAX_PAGE_ROWS = 20_000;
 /** What is planned for after a first page of a single row that is longer than pages. */

@@ -1,4 +1,4 @@
-import { DatabaseError } from '../db/errors.ts';
+import { isTooLarge } from '../db/errors.ts';
 
 /** Dividing 20,000 rows by two down to a single enormous one would take 15 requests; this takes 8. */
 const SHRINK = 4;
@@ -21,6 +21,3 @@ export async function readFitting<T>(
     }
   }
 }
-
-export const isTooLarge = (error: unknown) =>
-  error instanceof DatabaseError && error.kind === 'too-large';
