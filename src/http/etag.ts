@@ -1,6 +1,8 @@
+const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+
 /**
- * Whether an `If-None-Match` names a tag, compared weakly (RFC 9110 section 13.1.2). A tag has no
- * quotes in it, so a list has the tag's own quotes around its text nowhere else.
+ * Whether an `If-None-Match` names a tag, compared weakly (RFC 9110 section 13.1.2). Our tags have
+ * no comma.
  */
-export const ifNoneMatchNames = (header: string, etag: string): boolean =>
-  header.trim() === '*' || header.includes(etag.replace(/^W\//, ''));
+export const ifNoneMatchNames = (header: string, etag: string) =>
+  header.split(',').some((tag) => ['*', opaque(etag)].includes(opaque(tag)));

@@ -30,7 +30,7 @@ test('If-None-Match names the tags in its list, weak or not, or any tag', () => 
     }),
   );
   expect(ifNoneMatchNames(' * ', '"a"')).toBe(true);
-  for (const header of ['', ',', 'a', '"a', '"a "', 'W/a'])
+  for (const header of ['', ',', 'a', '"a', 'w/"a"', 'W/x"a"', '"a" "b"', '"a "'])
     expect(ifNoneMatchNames(header, 'W/"a"')).toBe(false);
 });
 
