@@ -346,7 +346,7 @@ export const form = {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
     wide: {
       label: 'One row per participant',
-      note: 'Columns have the short names of questions; their texts are in the codebook. Who came from two forms has two rows.',
+      note: 'Columns have the short names of questions; their texts are in the codebook. Someone from two forms has two rows.',
     },
   },
   /** The lists to choose several values from, by parameter. */

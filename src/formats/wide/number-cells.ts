@@ -6,7 +6,7 @@ const CELLS = 16;
 /** The most that a number takes, with its point and separator. */
 const CELL_BYTES = 24;
 
-/** Cells of numbers, as a page of one record, which needs no memory of its own. */
+/** Cells of numbers, as a page of one record. It needs no further memory. */
 export class NumberCells implements EncodedRows {
   readonly data = new Uint8Array(CELLS * CELL_BYTES);
   readonly cells = new Int32Array(CELLS + 1);
