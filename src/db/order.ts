@@ -36,16 +36,23 @@ export const branchOrderSql = ({ columns, direction }: Order, rows = ''): Sql =>
 export const orderSql = (order: Order, rows?: string): Sql =>
   sql`${branchOrderSql(order, rows)}, surveyid ${raw(order.direction)}`;
 
+/** A position in an order: a cursor, or SQL for its values. */
+export type Position = { readonly [Name in keyof Cursor]: Cursor[Name] | Sql };
+
+/** SQL for a value of a position. */
+export const typedValue = (name: keyof Cursor, position: Position): Sql =>
+  sql`${position[name] ?? ''}::${raw(columnNamed(name).type)}`;
+
 /**
- * Compares a row's position with a cursor. Without `surveyid`, the rows that tie with the cursor
- * are equal to it.
+ * Compares a row's position with another. Without `surveyid`, the rows that tie with that one are
+ * equal to it.
  */
-export function cursorSql(
+export function positionSql(
   { columns }: Order,
   operator: '<' | '>' | '<=' | '>=',
-  cursor: Cursor,
+  position: Position,
 ): Sql {
-  const names = [...columns, 'surveyid' as const].filter((name) => cursor[name] !== undefined);
-  const values = names.map((name) => sql`${cursor[name] ?? ''}::${raw(columnNamed(name).type)}`);
+  const names = [...columns, 'surveyid' as const].filter((name) => position[name] !== undefined);
+  const values = names.map((name) => typedValue(name, position));
   return sql`(${raw(names.join(', '))}) ${raw(operator)} (${join(values)})`;
 }

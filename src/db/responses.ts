@@ -1,11 +1,11 @@
 import { type ColumnName, columnNamed } from '../responses/columns.ts';
-import { CURSOR_COLUMNS } from '../responses/cursor.ts';
+import { CURSOR_COLUMNS, type Cursor } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
 import { rangeRows } from './branches.ts';
 import type { Database } from './database.ts';
 import { withoutFormulas } from './formulas.ts';
-import { BY_TIME, type Order, orderSql } from './order.ts';
+import { BY_TIME, type Order, type Position, orderSql, typedValue } from './order.ts';
 import { TIME_ROOM } from '../encode/time.ts';
 import { relationOf } from './relation.ts';
 import { type Query, type Sql, Value, isoTimestamp, join, raw, sql } from './sql.ts';
@@ -129,24 +129,37 @@ export function pageQuery(
 }
 
 /**
- * The page boundaries of a range: the key of every `pageRows`th row. The rows after the last
- * boundary make a shorter page. The query reads only the index, at a fraction of the cost of the
- * rows.
+ * The page boundaries after a position: the positions of every `pageRows`th row, `count` at most.
+ * The query reads only the index, at a fraction of the cost of the rows. It finds each boundary
+ * from the one before, which takes half the time of numbering all rows.
  */
 export function boundaryQuery(
   selection: Selection,
-  range: Range,
+  after: Cursor,
   pageRows: number,
+  count: number,
   order: Order = BY_TIME,
 ): Query {
-  const limit = new Value(range.limit);
-  const rows = rangeRows(selection, range, limit, raw(CURSOR_COLUMNS.join(', ')), order);
+  const limit = new Value(pageRows);
+  const key = raw(CURSOR_COLUMNS.join(', '));
+  const start = CURSOR_COLUMNS.map((name) => typedValue(name, after));
+  const last = Object.fromEntries(CURSOR_COLUMNS.map((name) => [name, raw(`boundary.${name}`)]));
+  const rows = rangeRows(selection, { after: last as Required<Position> }, limit, key, order);
   const text = sql`
+    with recursive ${relationOf(selection).forms}, boundary (number, ${key}) as (
+      select 0, ${join(start)}
+      union all
+      select number + 1, row.*
+      from boundary, lateral (
+        select * from (${rows}) row order by ${orderSql(order)} offset ${limit}::bigint - 1
+      ) row
+      where number < ${raw(String(count))}
+    )
     select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid
-    from (select *, row_number() over (order by ${orderSql(order)}) as n from (${rows}) k) k
-    where n % ${pageRows} = 0
-    order by ${orderSql(order, 'k.')}`;
-  return { ctes: [relationOf(selection).forms], text, width: CURSOR_COLUMNS.length, limit };
+    from boundary
+    where number > 0
+    order by number`;
+  return { text, width: CURSOR_COLUMNS.length, limit };
 }
 
 /** Runs a query that counts responses or records, in its only row. */

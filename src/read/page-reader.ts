@@ -81,8 +81,8 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     }
   }
 
-  async function boundariesAmong(some: Selection, range: Range, pageRows: number) {
-    const rows = await db.rows(boundaryQuery(some, range, pageRows, order), { kind });
+  async function boundariesAmong(some: Selection, after: Cursor, pageRows: number, count: number) {
+    const rows = await db.rows(boundaryQuery(some, after, pageRows, count, order), { kind });
     return rows.map((row) => cursorOf(row) as Required<Cursor>);
   }
 
@@ -132,14 +132,15 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     batches: (rows: () => number) => participants && batchRanges(rows),
 
     /**
-     * Finds the position of every `pageRows`th response among the first `range.limit` of a range,
-     * those included that only {@link isWalk} filters discard.
+     * Finds the positions of every `pageRows`th response after one, `count` at most. Those are
+     * included that only {@link isWalk} filters discard.
      */
-    boundaries: (range: Range, pageRows: number) =>
-      boundariesAmong(splitFilters(selection, order).inIndex, range, pageRows),
+    boundaries: (after: Cursor, pageRows: number, count: number) =>
+      boundariesAmong(splitFilters(selection, order).inIndex, after, pageRows, count),
 
-    /** Finds the position of the `range.limit`th row of a range; undefined if there are fewer. */
-    end: async (range: Range) => (await boundariesAmong(selection, range, range.limit)).at(0),
+    /** Finds the position of the `rows`th response after one; undefined if there are fewer. */
+    end: async (after: Cursor, rows: number) =>
+      (await boundariesAmong(selection, after, rows, 1)).at(0),
   };
 }
 

@@ -220,7 +220,7 @@ async function* planRanges(
   const count = isWalk ? WINDOWS : BOUNDARIES;
   const findBoundaries = (after: Cursor) => {
     const rows = isWalk ? pace.windowKeys : pace.pageRows;
-    const finding = reader.boundaries({ after, limit: rows * count }, rows);
+    const finding = reader.boundaries(after, rows, count);
     return { rows, boundaries: suppressUnhandledRejection(finding) };
   };
 
@@ -233,14 +233,13 @@ async function* planRanges(
     const isFull = last !== undefined && boundaries.length === count;
     if (isFull) next = findBoundaries(last); // while the pages before it are read
 
-    const size = isWalk ? { windowSize: rows } : {};
     for (const upTo of boundaries) {
-      yield { after, upTo, limit: isWalk ? pace.pageRows : rows, ...size };
+      yield { after, upTo, limit: isWalk ? pace.pageRows : rows, windowSize: rows };
       after = upTo;
     }
     if (isFull) continue;
     // fewer than `rows`, unless some were stored since
-    yield { after, limit: pace.pageRows, ...size };
+    yield { after, limit: pace.pageRows, windowSize: rows };
     return;
   }
 }

@@ -41,14 +41,14 @@ export async function sendPage(
   );
   const headers = { 'Content-Type': 'application/json', ...totalCount(total) };
   const rest = pageSize - first.rowCount;
-  if (rest === 0 || isShort(first)) {
+  if (rest === 0 || isShort(first) || !first.last) {
     const link = rest === 0 && first.last ? linkToNext(c, first.last) : {};
     c.var.stats.rows = first.rowCount;
     // With a total there is no entity tag, because the total can change while the page does not.
     const send = query.count ? sendBody : sendTagged;
     return send(c, bodyOf(first, FRAME), { ...headers, ...link });
   }
-  const end = await reader.end({ after: first.last, limit: rest });
+  const end = await reader.end(first.last, rest);
   const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var.stats);
   return sendStream(c, chunksOf(pages, FRAME), { ...headers, ...(end && linkToNext(c, end)) });
 }

@@ -6,7 +6,7 @@ import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
 import { Proof } from '../../src/db/proof.ts';
 import { boundaryQuery, pageQuery } from '../../src/db/responses.ts';
 import { csvEncoder } from '../../src/encode/csv.ts';
-import type { Cursor } from '../../src/responses/cursor.ts';
+import { CURSOR_COLUMNS, type Cursor } from '../../src/responses/cursor.ts';
 import type { Filters } from '../../src/responses/filters.ts';
 import type { Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
@@ -137,17 +137,27 @@ test('a page, page boundaries and a count are those of its range, in every order
       limit,
       after: start && cursorOf(start, isOlder),
       upTo: upTo && (cursorOf(upTo, false) as Required<Cursor>),
+      windowSize: sometimes(limit),
     };
     const expected = inRange.slice(0, limit).map((row) => COLUMNS.map((name) => row[name]));
     const pageRows = 1 + Math.floor(random() * 20);
-    const boundaries = expected
+    // Boundaries are found after a selected response.
+    const matching = rows.filter((row) => passes(row, selection));
+    const last = matching.length > 0 ? pick(random, matching) : undefined;
+    const boundaries = matching
+      .filter((row) => last && follows(row, last))
+      .toSorted((a, b) => (follows(a, b) ? 1 : -1))
       .filter((_, i) => (i + 1) % pageRows === 0)
-      .map(([id, timestamp, userid, question]) => [timestamp, userid, question, id]);
+      .slice(0, 4)
+      .map((row) => CURSOR_COLUMNS.map((name) => row[name]));
+    const position = last && (cursorOf(last, false) as Required<Cursor>);
     expect({
       seed,
       trial,
       page: await read(pageQuery(selection, range, COLUMNS, { order }), true),
-      boundaries: await read(boundaryQuery(selection, range, pageRows, order)),
+      boundaries: position
+        ? await read(boundaryQuery(selection, position, pageRows, 4, order))
+        : [],
       count: await read(countQuery(selection, range.after, order)),
     }).toEqual({
       seed,

@@ -67,9 +67,9 @@ function readerOf(delay: () => number, isWalk: boolean) {
       const counts = { rowCount: rows.length, requestedRows: range.limit, bytes };
       return { ...counts, rows, last: last && keyOf(last), release: () => rows.splice(0) };
     },
-    async boundaries(range: Range, pageRows: number) {
+    async boundaries(after: { readonly userid: string }, pageRows: number, count: number) {
       await sleep(delay());
-      return inRange(range, () => true)
+      return inRange({ after, limit: pageRows * count }, () => true)
         .filter((_, i) => (i + 1) % pageRows === 0)
         .map(keyOf);
     },
