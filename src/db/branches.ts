@@ -66,7 +66,8 @@ export function splitFilters(selection: Selection, { columns: [first] }: Order) 
  *
  * The responses of a few form versions are merged from one branch per form version, or, with a
  * filter by participant, one per form version and participant, since an index holds each
- * participant's responses together.
+ * participant's responses together. Those between two boundaries are few more than the limit: one
+ * scan finds them, and they are sorted.
  *
  * @param columns the columns to read, the order's and `surveyid` among them
  * @returns SQL on `form` (see relation.ts)
@@ -91,17 +92,22 @@ export function rangeRows(
     );
   if (batch) return batchRows(selection, range, batch, limit, columns, order);
 
-  // One scan and a sort take two thirds of the time in which the branches of 20 form versions are
-  // planned and merged.
-  const { upTo, windowSize = Infinity } = range;
-  if (upTo && !userid && windowSize <= MOST_SCANNED * (limit.param as number))
-    return sql`select ${columns} from ${relationOfRange(selection, range, order).all()} order by ${orderSql(order)} limit ${limit}`;
-  if (formVersions.length === 0 || formVersions.length > MAX_MERGED || userid?.length === 0)
-    return sortedRows(selection, range, limit, columns, order);
   const stored = raw(participantId(survey));
   const participants = isByParticipant(selection)
     ? userid?.map((one) => sql`${stored} = ${one}`)
     : undefined;
+  const hasBranches =
+    formVersions.length > 0 && formVersions.length <= MAX_MERGED && userid?.length !== 0;
+  const { upTo, windowSize = Infinity } = range;
+  const isWhole = windowSize <= MOST_SCANNED * (limit.param as number);
+  // For 20 form versions, to scan and sort takes two thirds of the time of planning and merging
+  // branches.
+  if (upTo && !participants && (isWhole || !hasBranches))
+    return sql`
+      select ${columns} from ${relationOfRange(selection, range, order).all()}
+      order by ${orderSql(order)} limit ${limit}`;
+  if (!hasBranches) return sortedRows(selection, range, limit, columns, order);
+
   const responses = relationOfRange(
     participants ? { ...selection, userid: undefined } : selection,
     range,
@@ -147,11 +153,11 @@ function batchRows(
  * {@link rangeRows} of many form versions. One plan reads those of each form version, and they are
  * sorted.
  *
- * Without `range.upTo`, every form version could have as many rows to read as the range. So a bound
- * is found first, in the index. The form versions are ranked by their first rows. Of `n` rows, the
- * form version of rank `r` provides about `n / r`, both if the form versions follow each other and
- * if they alternate. These keys are read, `n log n` at most. The `n`th of them is the bound: it is
- * the `n`th row or one after it. Form versions of a rank beyond `n` have none of the rows.
+ * Every form version could have as many rows to read as the range. So a bound is found first, in the
+ * index. The form versions are ranked by their first rows. Of `n` rows, the form version of rank `r`
+ * provides about `n / r`, both if the form versions follow each other and if they alternate. These
+ * keys are read, `n log n` at most. The `n`th of them is the bound: it is the `n`th row or one after
+ * it. Form versions of a rank beyond `n` have none of the rows.
  */
 function sortedRows(
   selection: Selection,
@@ -166,7 +172,6 @@ function sortedRows(
     sql`(select ${names} from ${responses.to(sql`form.id`, ...where)}
       order by ${branchOrderSql(order)} limit ${most})`;
   const sorted = sql`order by ${orderSql(order)} limit ${limit}`;
-  if (range.upTo) return sql`select r.* from form, lateral ${rows(columns, limit)} r ${sorted}`;
 
   const key = raw(order.columns.join(', '));
   const bound = raw(order.columns.map((name) => `bound.${name}`).join(', '));
