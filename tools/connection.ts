@@ -1,6 +1,5 @@
 import { Client, type DatabaseError } from 'pg';
 import { UserError } from './command.ts';
-import { isoTime } from './keys/times.ts';
 
 /** Runs `work` on a new connection. */
 export async function withConnection<T>(
@@ -18,77 +17,34 @@ export async function withConnection<T>(
   }
 }
 
-/**
- * How long a statement waits for a lock, and how often the sessions that hold it are looked up;
- * milliseconds.
- */
-const LOCK_TIMEOUT_MS = 5_000;
-const LOOKUP_MS = 2_000;
+/** How long a statement waits for a lock, in seconds. */
+const LOCK_SECONDS = 5;
 
 /**
  * Runs `work` on a new connection, whose statements wait at most 5 s for a lock.
  *
- * @throws UserError that names the sessions that hold the lock
+ * @throws UserError after that
  */
 export async function withLockTimeout<T>(
   url: string,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  return withConnection(url, (client) => limitLockWaits(url, client, () => work(client)));
+  return withConnection(url, (client) => limitLockWaits(client, () => work(client)));
 }
 
 /**
  * Runs `work` as {@link withLockTimeout} does, on a connection that is open. It keeps the
  * `lock_timeout`.
  */
-export async function limitLockWaits<T>(
-  url: string,
-  client: Client,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { rows } = await client.query<{ pid: number }>(
-    `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
-    [String(LOCK_TIMEOUT_MS)],
-  );
-
-  let blockers = 'another session: try again when it has ended';
-  // Another connection looks them up, because Postgres knows them only while this one waits.
-  const lookup = setInterval(() => {
-    void findBlockers(url, rows[0]?.pid).then(
-      (found) => (blockers = found ?? blockers),
-      () => {},
-    );
-  }, LOOKUP_MS);
-  try {
-    return await work();
-  } catch (cause) {
+export async function limitLockWaits<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  await client.query(`set lock_timeout to '${LOCK_SECONDS}s'`);
+  return work().catch((cause: unknown) => {
     if (!isLockTimeout(cause)) throw cause;
-    throw new UserError(`Blocked for ${LOCK_TIMEOUT_MS / 1000} s by a lock of ${blockers}.`, {
-      cause,
-    });
-  } finally {
-    clearInterval(lookup);
-  }
-}
-
-/**
- * The sessions that a process waits for, and what ends them, in words; undefined if there is none.
- */
-async function findBlockers(url: string, pid: number | undefined): Promise<string | undefined> {
-  // The time is when its transaction began, or else when it became idle: null, and left out, if the
-  // user may not see it.
-  const select = `
-    select format('%s: try again when it has ended, or end it with "select %s"',
-      string_agg(format('process %s (role %s%s)', pid, role, ', since ' || since), ' and ' order by pid),
-      string_agg(format('pg_terminate_backend(%s)', pid), ', ' order by pid)) as found
-    from (
-      select pid, usename as role, ${isoTime('coalesce(xact_start, state_change)')} as since
-      from pg_stat_activity where pid = any(pg_blocking_pids($1))
-    ) as session having count(*) > 0`;
-  return withConnection(
-    url,
-    async (client) => (await client.query<{ found: string }>(select, [pid])).rows[0]?.found,
-  );
+    throw new UserError(
+      `Blocked for ${LOCK_SECONDS} s by a lock of another session: try again when it has ended. "select * from pg_stat_activity" lists the sessions.`,
+      { cause },
+    );
+  });
 }
 
 /** Whether an error, or its cause, is the server's `lock_not_available`. */

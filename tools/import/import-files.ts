@@ -48,7 +48,7 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
     using _ = await cancelWhenAborted(url, client, signal);
     let applied: string[] = [];
     const summary = await inTransaction(client, async () => {
-      applied = await limitLockWaits(url, client, () => applyMigrations(client));
+      applied = await limitLockWaits(client, () => applyMigrations(client));
       // an import waits for another one until that has ended
       await client.query('reset lock_timeout');
       // refuses an ambiguous address before it reads the files
