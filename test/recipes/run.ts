@@ -105,9 +105,9 @@ async function checkWorkbooks(service: Service, run: Run): Promise<void> {
       responses,
       codebook: await service.get('questions', { ...codebook, format: 'csv' }),
     };
-    for (const library of ['openpyxl', 'calamine', 'xlsx2csv', 'pandas']) {
+    for (const library of ['openpyxl', 'calamine', 'pandas']) {
       // the escapes that it does not decode
-      const undecoded = library === 'calamine' ? /FFF[EF]/ : /[\da-f]{4}/i;
+      const undecoded = library === 'calamine' ? /FFF[EF]/ : undefined;
       const sheets = Object.entries(found[library]?.[`${name}.xlsx`] ?? {}).map(([sheet, rows]) => [
         sheet,
         rows.map((row) =>

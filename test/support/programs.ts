@@ -81,7 +81,7 @@ export const findInterpreter = {
       : { ...found, run: withFile([found.python, '-c', DUCKDB_IN_PYTHON]) };
   },
 
-  workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
+  workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine']),
 };
 
 /** R with the package that the page's programs need. */
