@@ -46,7 +46,7 @@ test.each<[string, string, string, NodeJS.ProcessEnv?]>([
   ['import.ts', `${EMAIL} --survey S`, "error: required option '--from <url>' not specified"],
   ['import.ts', `${EMAIL} --from a --since x`, "'--since <time>' argument 'x' is invalid"],
   ['import.ts', `${EMAIL} --from http://127.0.0.1:1`, 'SURVEY_SOURCE_KEY must be set'],
-  ...['http://example.org', 'https://u:p@example.org', 'ftp://localhost'].map(
+  ...['http://example.org', 'https://u:p@localhost', 'ftp://localhost'].map(
     (url): [string, string, string] => [
       'import.ts',
       `${EMAIL} --from ${url}`,
