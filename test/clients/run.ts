@@ -36,6 +36,25 @@ found <- as.data.frame(testthat::test_dir(
 if (any(found$failed + found$error + found$skipped + found$warning > 0)) quit(status = 1)
 `;
 
+/** The faults that the tests of R name, with a number after some, such as `cut-5000`. */
+const FAULTS: Readonly<Record<string, (exchange: Exchange, number: number) => void>> = {
+  pass() {},
+  cut: (exchange, bytes) => exchange.cutAfter(bytes),
+  shorten: (exchange, bytes) => exchange.change((body) => body.subarray(0, bytes)),
+  page: (exchange) => exchange.reply(200, '<h1>Welcome</h1>\n', { 'Content-Type': 'text/html' }),
+  moved: (exchange) =>
+    exchange.reply(302, '', { Location: 'https://x.example/api/v1/surveys?secret' }),
+  flood: (exchange, status) => exchange.reply(status, Buffer.alloc(2 ** 27, ' ')),
+  many: (exchange) => exchange.reply(200, `[${'[],'.repeat(1e7)}[]]`),
+  other: (exchange) => exchange.reply(200, '[[1]]'),
+  utf16: (exchange) => exchange.reply(200, Buffer.from('[]', 'utf16le')),
+  escape: (exchange) => exchange.reply(400, '{"error":{"message":"\\u001b[31m\\u202e"}}'),
+  date(exchange, seconds) {
+    const time = new Date(Date.now() + 1000 * seconds);
+    exchange.reply(503, '', { 'Retry-After': time.toUTCString() });
+  },
+};
+
 await runCommand(() => (client === 'r' ? testR() : testPython()));
 
 async function testPython(): Promise<void> {
@@ -110,25 +129,6 @@ async function testR(): Promise<void> {
     ...NO_PROXY,
   });
 }
-
-/** The faults that the tests of R name, with a number after some, such as `cut-5000`. */
-const FAULTS: Readonly<Record<string, (exchange: Exchange, number: number) => void>> = {
-  pass() {},
-  cut: (exchange, bytes) => exchange.cutAfter(bytes),
-  shorten: (exchange, bytes) => exchange.change((body) => body.subarray(0, bytes)),
-  page: (exchange) => exchange.reply(200, '<h1>Welcome</h1>\n', { 'Content-Type': 'text/html' }),
-  moved: (exchange) =>
-    exchange.reply(302, '', { Location: 'https://x.example/api/v1/surveys?secret' }),
-  flood: (exchange, status) => exchange.reply(status, Buffer.alloc(2 ** 27, ' ')),
-  many: (exchange) => exchange.reply(200, `[${'[],'.repeat(1e7)}[]]`),
-  other: (exchange) => exchange.reply(200, '[[1]]'),
-  utf16: (exchange) => exchange.reply(200, Buffer.from('[]', 'utf16le')),
-  escape: (exchange) => exchange.reply(400, '{"error":{"message":"\\u001b[31m\\u202e"}}'),
-  date(exchange, seconds) {
-    const time = new Date(Date.now() + 1000 * seconds);
-    exchange.reply(503, '', { 'Retry-After': time.toUTCString() });
-  },
-};
 
 /**
  * Lets the tests set the faults of the next requests: `GET /faults/cut-5000,503`, where a number is
