@@ -36,6 +36,25 @@ found <- as.data.frame(testthat::test_dir(
 if (any(found$failed + found$error + found$skipped + found$warning > 0)) quit(status = 1)
 `;
 
+/** The faults that the tests of R name, with a number after some, such as `cut-5000`. */
+const FAULTS: Readonly<Record<string, (exchange: Exchange, number: number) => void>> = {
+  pass() {},
+  cut: (exchange, bytes) => exchange.cutAfter(bytes),
+  shorten: (exchange, bytes) => exchange.change((body) => body.subarray(0, bytes)),
+  page: (exchange) => exchange.reply(200, '<h1>Welcome</h1>\n', { 'Content-Type': 'text/html' }),
+  moved: (exchange) =>
+    exchange.reply(302, '', { Location: 'https://x.example/api/v1/surveys?secret' }),
+  flood: (exchange, status) => exchange.reply(status, Buffer.alloc(2 ** 27, ' ')),
+  many: (exchange) => exchange.reply(200, `[${'[],'.repeat(1e7)}[]]`),
+  other: (exchange) => exchange.reply(200, '[[1]]'),
+  utf16: (exchange) => exchange.reply(200, Buffer.from('[]', 'utf16le')),
+  escape: (exchange) => exchange.reply(400, '{"error":{"message":"\\u001b[31m\\u202e"}}'),
+  date(exchange, seconds) {
+    const time = new Date(Date.now() + 1000 * seconds);
+    exchange.reply(503, '', { 'Retry-After': time.toUTCString() });
+  },
+};
+
 await runCommand(() => (client === 'r' ? testR() : testPython()));
 
 async function testPython(): Promise<void> {
@@ -112,42 +131,26 @@ async function testR(): Promise<void> {
 }
 
 /**
- * Lets the tests set the faults of the next requests: `GET /faults/cut-5000,503`. It returns how
- * many requests there were since.
+ * Lets the tests set the faults of the next requests: `GET /faults/cut-5000,503`, where a number is
+ * a status. It returns how many requests there were since.
  */
 function injectRequested(proxy: Awaited<ReturnType<typeof startFaultProxy>>): void {
   let faults: string[] = [];
   let requests = 0;
-  const inject = (exchange: Exchange, fault: string): void => {
-    const [name = '', number = 0] = fault.split('-');
-    if (name === 'cut') exchange.cutAfter(Number(number));
-    else if (name === 'shorten') exchange.change((body) => body.subarray(0, Number(number)));
-    else if (name === 'page')
-      exchange.reply(200, '<h1>Welcome</h1>\n', { 'Content-Type': 'text/html' });
-    else if (name === 'moved')
-      exchange.reply(302, '', { Location: 'https://x.example/api/v1/surveys?secret' });
-    else if (name === 'flood') exchange.reply(Number(number), Buffer.alloc(2 ** 27, ' '));
-    else if (name === 'many') exchange.reply(200, `[${'[],'.repeat(1e7)}[]]`);
-    else if (name === 'other') exchange.reply(200, '[[1]]');
-    else if (name === 'utf16') exchange.reply(200, Buffer.from('[]', 'utf16le'));
-    else if (name === 'escape') exchange.reply(400, '{"error":{"message":"\\u001b[31m\\u202e"}}');
-    else if (name === 'date')
-      exchange.reply(503, '', {
-        'Retry-After': new Date(Date.now() + 1000 * Number(number)).toUTCString(),
-      });
-    else if (name !== 'pass')
-      exchange.reply(Number(name), '{"error":{"message":"busy"}}', { 'Retry-After': '0' });
-  };
   proxy.inject((exchange) => {
     const [, requested] = /^\/faults\/(.*)$/.exec(exchange.path) ?? [];
-    if (requested === undefined) {
-      requests++;
-      inject(exchange, faults.shift() ?? 'pass');
-    } else {
+    if (requested !== undefined) {
       exchange.reply(200, String(requests));
       faults = requested.split(',');
       requests = 0;
+      return;
     }
+
+    requests++;
+    const [name = '', number = 0] = (faults.shift() ?? 'pass').split('-');
+    const fault = FAULTS[name];
+    if (fault) fault(exchange, Number(number));
+    else exchange.reply(Number(name), '{"error":{"message":"busy"}}', { 'Retry-After': '0' });
   });
 }
 

@@ -1,9 +1,13 @@
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { query, startDatabase, untilBlocked } from '../support/database.ts';
+import { refusal } from '../support/expected.ts';
 import { startProgram } from '../support/programs.ts';
+import { runHere } from '../support/run-here.ts';
 import { startTool } from '../support/run-tool.ts';
 import { SqlEndpoint, TOKEN } from '../support/sql-endpoint.ts';
+import { messageOf } from '../../tools/command.ts';
 import { withConnection } from '../../tools/connection.ts';
 
 const VALID = {
@@ -31,11 +35,16 @@ test.each<[Record<string, string>, RegExp]>([
   [{ GATEWAY_LISTEN: '4444' }, /GATEWAY_LISTEN must be/],
   [{ GATEWAY_CONNECTIONS: '0' }, /GATEWAY_CONNECTIONS must be/],
 ])('npm run gateway refuses the settings %j', async (settings, message) => {
-  const { status, stderr } = await startTool('../gateway/main.ts', [], { ...VALID, ...settings })
-    .outcome;
-  expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
-  expect(stderr).not.toContain('secret');
+  const outcome = await runHere('../gateway/main.ts', '', { ...VALID, ...settings });
+  expect(outcome).toEqual(refusal(message));
+  expect(outcome.stderr).not.toContain('secret');
 });
+
+/** The address that a gateway prints first. */
+async function addressFrom({ stderr }: { stderr: Readable }): Promise<string> {
+  const [line] = (await once(stderr, 'data')) as [Buffer];
+  return /http:\S+/.exec(String(line))?.[0] ?? '';
+}
 
 test('a gateway that npm has started ends with it', async () => {
   const env = {
@@ -44,17 +53,13 @@ test('a gateway that npm has started ends with it', async () => {
     GATEWAY_DATABASE: 'postgresql://localhost/survey',
   };
   const npm = startProgram(['npm', 'run', '--silent', 'gateway'], { env });
-  const [line] = (await once(npm.child.stderr, 'data')) as [Buffer];
-  const [endpoint = ''] = /http:\S+/.exec(String(line)) ?? [];
+  const address = await addressFrom(npm.child);
   npm.child.kill('SIGTERM');
-  await expect
-    .poll(() => fetch(endpoint).catch((error: Error) => error.message))
-    .toBe('fetch failed');
+  await expect.poll(() => fetch(address).catch(messageOf)).toBe('fetch failed');
   await npm.outcome;
 });
 
-/** Starts the gateway in front of a new database. */
-async function startGateway() {
+test('npm run gateway accepts no more requests on SIGTERM, and completes those that are running; it ends them, and their statements, on a second signal', async () => {
   const { url } = await startDatabase();
   const { host, pathname, username, password } = new URL(url);
   const env = {
@@ -62,42 +67,27 @@ async function startGateway() {
     GATEWAY_DATABASE: `postgresql://${host}${pathname}`,
     GATEWAY_LISTEN: '127.0.0.1:0',
   };
-  const gateway = startTool('../gateway/main.ts', [], env);
-  const [line] = (await once(gateway.child.stderr, 'data')) as [Buffer];
-  const [endpoint = ''] = /http:\S+/.exec(String(line)) ?? [];
+  const { child, outcome } = startTool('../gateway/main.ts', [], env);
   const connection = `postgresql://${username}:${password}@${host}${pathname}`;
-  return { url, gateway, sql: new SqlEndpoint(endpoint, connection, url) };
-}
+  const sql = new SqlEndpoint(await addressFrom(child), connection, url);
+  const ended = sql.post({ query: 'select pg_sleep(600)' }).catch(messageOf);
+  const isRunning = `select from pg_stat_activity where query = 'select pg_sleep(600)'`;
+  await expect.poll(() => sql.directly(isRunning)).toHaveLength(1);
 
-test('npm run gateway completes running requests on SIGTERM, and accepts no more', async () => {
-  const { url, gateway, sql } = await startGateway();
-  const running = await withConnection(url, async (holder) => {
+  const completed = await withConnection(url, async (holder) => {
     await holder.query('select pg_advisory_lock(1)');
     const rows = sql.rowsOf('select pg_advisory_xact_lock(1)::text');
     await untilBlocked(url);
-    gateway.child.kill('SIGTERM');
-    await expect
-      .poll(() => sql.rowsOf('select 1').catch((error: Error) => error.message))
-      .toBe('fetch failed');
+    child.kill('SIGTERM');
+    await expect.poll(() => fetch(sql.url).catch(messageOf)).toBe('fetch failed');
     await holder.query('select pg_advisory_unlock(1)');
     return rows;
   });
-  expect(running).toEqual([['']]);
-  const { status, stdout } = await gateway.outcome;
-  expect([status, JSON.parse(stdout.split('\n')[0] ?? '')]).toMatchObject([0, { status: 200 }]);
-});
+  expect(completed).toEqual([['']]);
 
-test('npm run gateway ends running requests, and their statements, on a second signal', async () => {
-  const { url, gateway, sql } = await startGateway();
-  const ended = sql.post({ query: 'select pg_sleep(600)' }).catch((error: Error) => error.message);
-  const isRunning = `select from pg_stat_activity where query = 'select pg_sleep(600)'`;
-  await expect.poll(() => sql.directly(isRunning)).toHaveLength(1);
-  gateway.child.kill('SIGTERM');
-  await expect
-    .poll(() => fetch(sql.url).catch((error: Error) => error.message))
-    .toBe('fetch failed');
-  gateway.child.kill('SIGINT');
+  child.kill('SIGINT');
   expect(await ended).toBe('fetch failed');
-  expect((await gateway.outcome).status).toBe(0);
+  const { status, stdout } = await outcome;
+  expect([status, stdout]).toEqual([0, expect.stringMatching(/^\{.*"status":200.*\}$/m)]);
   expect(await query(url, isRunning)).toEqual([]);
 });

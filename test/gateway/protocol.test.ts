@@ -93,14 +93,7 @@ describe('a result', () => {
     ]);
   });
 
-  test('can consist of long values that must all be escaped', async () => {
-    const [row = []] = await endpoint.rowsOf(
-      `select ${Array(12).fill(`repeat(E'\\x01', 200000)`).join()}`,
-    );
-    expect(row.map((value) => value === '\u0001'.repeat(200_000))).toEqual(Array(12).fill(true));
-  });
-
-  test('above the limit is 507, unless it is a single row', async () => {
+  test('above the limit is 507, unless it is a single row, even one that must all be escaped', async () => {
     const { status, message } = await endpoint.failure({
       query: `select repeat('x', ${MIB}) from generate_series(1, 100)`,
     });
@@ -109,8 +102,8 @@ describe('a result', () => {
       message: expect.stringMatching(/^response is too large \(max is \d+ bytes\)$/),
     });
     const length = Math.ceil(1.1 * Number(/\d+/.exec(String(message))?.[0]));
-    const [row] = await endpoint.rowsOf(`select repeat('x', ${length})`);
-    expect(row?.[0]).toHaveLength(length);
+    const [row] = await endpoint.rowsOf(`select repeat(E'\\x01', ${length})`);
+    expect(row?.[0] === '\u0001'.repeat(length)).toBe(true);
   });
 });
 

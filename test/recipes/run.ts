@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { messageOf, print, runCommand } from '../../tools/command.ts';
+import { UserError, messageOf, print, runCommand } from '../../tools/command.ts';
 import { fetchApi, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { createAccount, storeSurvey } from '../support/data.ts';
@@ -22,7 +22,7 @@ import {
   numberResponses,
 } from '../support/hard-workbook.ts';
 import { newFolder } from '../support/once-per-run.ts';
-import { type Finished, type Interpreter, findInterpreter } from '../support/programs.ts';
+import { type Finished, findPython, runProgram } from '../support/programs.ts';
 import { useStack } from '../support/stack-address.ts';
 import { startStack } from '../support/stack.ts';
 
@@ -47,17 +47,12 @@ const MISTAKES: [message: RegExp, fault?: Fault | undefined, env?: NodeJS.Proces
   [/No responses were found|no_responses/, undefined, { SURVEY: 'no such survey' }],
 ];
 
-/**
- * Each recipe's language, and what it has to save; and Python's libraries that read workbooks:
- * npm's are in test/api.
- */
-const checks: Readonly<
-  Record<string, [keyof typeof findInterpreter, (service: Service, run: Run) => Promise<void>]>
-> = {
-  'curl/download.sh': ['curl', checkDownload],
-  'duckdb/query.sql': ['duckdb', checkQuery],
-  '../test/recipes/read_workbooks.py': ['workbooks', checkWorkbooks],
-};
+const DUCKDB_IN_PYTHON = `
+import duckdb, sys
+database = duckdb.connect()
+for statement in duckdb.extract_statements(open(sys.argv[1], encoding='utf-8').read()):
+    database.execute(statement)
+`;
 
 async function checkDownload(service: Service, run: Run): Promise<void> {
   const folder = await newFolder();
@@ -105,9 +100,9 @@ async function checkWorkbooks(service: Service, run: Run): Promise<void> {
       responses,
       codebook: await service.get('questions', { ...codebook, format: 'csv' }),
     };
-    for (const library of ['openpyxl', 'calamine', 'xlsx2csv', 'pandas']) {
+    for (const library of ['openpyxl', 'calamine', 'pandas']) {
       // the escapes that it does not decode
-      const undecoded = library === 'calamine' ? /FFF[EF]/ : /[\da-f]{4}/i;
+      const undecoded = library === 'calamine' ? /FFF[EF]/ : undefined;
       const sheets = Object.entries(found[library]?.[`${name}.xlsx`] ?? {}).map(([sheet, rows]) => [
         sheet,
         rows.map((row) =>
@@ -148,39 +143,45 @@ async function startService(cleanUp: AsyncDisposableStack) {
     assert.equal(status, 200);
     return bytes;
   }
-  return { key, proxy, get };
+  const env = {
+    SURVEY_EXPORT_URL: proxy.url,
+    SURVEY_EXPORT_KEY: key,
+    SURVEY,
+    no_proxy: '127.0.0.1',
+  };
+  return { env, proxy, get };
 }
 
 await runCommand(async () => {
+  const python = await findPython(['duckdb', 'openpyxl', 'pandas', 'python_calamine']);
+  if ('missing' in python) throw new UserError(python.missing);
   await using cleanUp = new AsyncDisposableStack();
   const service = await startService(cleanUp);
-  for (const [path, [language, check]] of Object.entries(checks)) {
-    const found = await findInterpreter[language]();
-    const file = fileURLToPath(new URL(path, RECIPES));
-    const begun = performance.now();
+  /** Runs a recipe, and checks what it saves. */
+  async function checkRecipe(
+    path: string,
+    command: readonly [string, ...string[]],
+    check: typeof checkDownload,
+  ): Promise<void> {
+    const recipe = fileURLToPath(new URL(path, RECIPES));
+    const run: Run = (cwd, { fault, env = {}, file = recipe } = {}) => {
+      service.proxy.inject(fault);
+      return runProgram([...command, file], { cwd, env: { ...service.env, ...env } });
+    };
+
     try {
-      if ('missing' in found) throw new Error(found.missing);
-      await check(service, runOf(service, found, file));
-      print(
-        `ran     ${path} in ${Math.round(performance.now() - begun)} ms, with ${found.version}`,
-      );
+      await check(service, run);
+      print(`ran     ${path}`);
     } catch (error) {
       process.exitCode = 1;
       print(`FAILED  ${path}: ${messageOf(error).slice(0, 500)}`);
     }
   }
+
+  print(python.version);
+  await checkRecipe('curl/download.sh', ['sh'], checkDownload);
+  await checkRecipe('duckdb/query.sql', [python.python, '-c', DUCKDB_IN_PYTHON], checkQuery);
+  // npm's libraries that read workbooks are in test/api
+  const workbooks = '../test/recipes/read_workbooks.py';
+  await checkRecipe(workbooks, [python.python, '-B'], checkWorkbooks);
 });
-
-function runOf({ key, proxy }: Service, { run }: Interpreter, recipe: string): Run {
-  return async (cwd, { fault, env = {}, file = recipe } = {}) => {
-    proxy.inject(fault);
-    const settings = {
-      SURVEY_EXPORT_URL: proxy.url,
-      SURVEY_EXPORT_KEY: key,
-      SURVEY,
-      no_proxy: '127.0.0.1',
-    };
-
-    return await run(file, { cwd, env: { ...settings, ...env } });
-  };
-}

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
 import { type TestSurvey, storeSurvey } from '../support/data.ts';
 import { newFolder } from '../support/once-per-run.ts';
-import { type Interpreter, findInterpreter, findPython, findR } from '../support/programs.ts';
+import { type Interpreter, findCurl, findPython, findR } from '../support/programs.ts';
 import { saved } from './browser.ts';
 import {
   type Selection,
@@ -329,7 +329,7 @@ const programs: [
 
 test('the button and the programs download the same bytes as the API, without what a format does not take', async () => {
   const languages = [
-    { name: 'curl', interpreter: findInterpreter.curl() },
+    { name: 'curl', interpreter: findCurl() },
     { name: 'Python', interpreter: findPython(['survey_export']) },
     { name: 'R', interpreter: findR() },
   ];

@@ -34,11 +34,9 @@ export async function startService(
     printed,
     output: () => printed,
     key: keyIn(printed),
-    /**
-     * Sends a signal to the service or to another process, and waits until the service has ended.
-     */
-    async stop(signal: NodeJS.Signals, pid = child.pid as number) {
-      process.kill(pid, signal);
+    /** Sends a signal to the service, and waits until it has ended. */
+    async stop(signal: NodeJS.Signals) {
+      child.kill(signal);
       const { status, stderr } = await outcome;
       return { status, stderr };
     },

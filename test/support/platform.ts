@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { stringify } from 'csv-stringify/sync';
+import { onTestFinished } from 'vitest';
 import { CSV_COLUMNS } from '../../src/responses/columns.ts';
 
 /** A form version of the platform. `created` is as CockroachDB prints it; metadata are JSON text. */
@@ -53,16 +54,21 @@ function sortable(timestamp: string): string {
   return `${time.replace('T', ' ')}.${fraction.padEnd(6, '0')}`;
 }
 
-const compare = (a: readonly string[], b: readonly string[]): number => {
-  const index = a.findIndex((value, at) => value !== b[at]);
-  return index === -1
-    ? 0
-    : Buffer.compare(Buffer.from(a[index] ?? ''), Buffer.from(b[index] ?? ''));
-};
+/** Orders items by a text of each. */
+const by =
+  <T>(textOf: (item: T) => string) =>
+  (a: T, b: T) =>
+    textOf(a) < textOf(b) ? -1 : Number(textOf(a) > textOf(b));
+
+const orderOf = (timestamp: string, ...others: string[]) =>
+  [sortable(timestamp), ...others].join('\0');
+const responseOrder = ({ timestamp, userid, question_ref: ref }: PlatformResponse) =>
+  orderOf(timestamp, userid, ref);
+const formOrder = ({ created }: PlatformForm) => sortable(created);
 
 /**
  * A stand-in for the survey platform's API, which does what its code does: github.com/vlab-research/fly,
- * dashboard-server, August 2026.
+ * dashboard-server, August 2026. It stops at the end of the test.
  *
  * @param accounts may change while it runs
  */
@@ -71,25 +77,15 @@ export async function startPlatform(accounts: PlatformAccount[]) {
   const platform = {
     /** Pages are at most this long, unlike the platform's: to have many of them. */
     maxPage: Infinity,
-    /** Called before each response. @returns whether it has responded */
-    intercept: (_request: IncomingMessage, _response: ServerResponse): boolean => false,
+    /** Called before each response. It may respond instead. */
+    intercept: (_request: IncomingMessage, _response: ServerResponse): void => {},
   };
-
-  const orderOf = ({
-    timestamp,
-    userid,
-    question_ref: ref,
-  }: Pick<PlatformResponse, 'timestamp' | 'userid' | 'question_ref'>) => [
-    sortable(timestamp),
-    userid,
-    ref,
-  ];
 
   function responsesOf({ forms, responses }: PlatformAccount, survey: string) {
     const versions = new Map(forms.map((form) => [form.id, form]));
     return responses
       .filter(({ surveyid }) => versions.get(surveyid)?.survey_name === survey)
-      .toSorted((a, b) => compare(orderOf(a), orderOf(b)))
+      .toSorted(by(responseOrder))
       .map((row) => {
         const metadata = JSON.parse(row.metadata ?? 'null') as { ad_id?: unknown } | null;
         const { shortcode } = versions.get(row.surveyid) ?? {};
@@ -106,7 +102,7 @@ export async function startPlatform(accounts: PlatformAccount[]) {
     if (!isKnown) throw new Error('No responses were found');
     const size = Math.min(Number(pageSize), platform.maxPage);
     return responsesOf(account, survey)
-      .filter((row) => compare(orderOf(row), [sortable(timestamp), userid, ref]) > 0)
+      .filter((row) => responseOrder(row) > orderOf(timestamp, userid, ref))
       .slice(0, size)
       .map((row) => {
         const token = btoa([row.timestamp, row.userid, row.question_ref].join(',')); // throws beyond Latin-1
@@ -118,22 +114,26 @@ export async function startPlatform(accounts: PlatformAccount[]) {
     const versions = new Map<string, number>();
     return forms
       .filter(({ survey_name: name }) => name === survey)
-      .toSorted((a, b) => compare([sortable(a.created)], [sortable(b.created)]))
-      .map(({ id, shortcode, survey_name, created, metadata = '{}' }) => {
+      .toSorted(by(formOrder))
+      .map(({ id: surveyid, shortcode, survey_name, created: survey_created, metadata }) => {
         const version = (versions.get(shortcode) ?? 0) + 1;
         versions.set(shortcode, version);
-        const parsed: unknown = JSON.parse(metadata);
-        return {
-          surveyid: id,
-          shortcode,
-          survey_name,
-          version,
-          survey_created: created,
-          metadata: parsed,
-        };
+        const parsed = JSON.parse(metadata ?? '{}') as unknown;
+        return { surveyid, shortcode, survey_name, version, survey_created, metadata: parsed };
       })
-      .toSorted((a, b) => compare([a.shortcode], [b.shortcode]));
+      .toSorted(by(({ shortcode }) => shortcode));
   }
+
+  const surveyOf = ({ created, metadata = '{}', ...form }: PlatformForm) => ({
+    title: `Title of ${form.shortcode}`,
+    translation_conf: {},
+    formid: 'aBcD',
+    off_time: null,
+    timeouts: null,
+    ...form,
+    created: new Date(created).toISOString(),
+    metadata: JSON.parse(metadata) as unknown,
+  });
 
   function respond(
     account: PlatformAccount,
@@ -161,27 +161,7 @@ export async function startPlatform(accounts: PlatformAccount[]) {
       else if (path === '/responses/form-data')
         csv(formData(account, decodeURIComponent(survey)), survey);
       else if (path === '/surveys')
-        json(
-          200,
-          account.forms
-            .toSorted((a, b) => compare([sortable(b.created)], [sortable(a.created)]))
-            .map(({ created, metadata = '{}', ...form }) =>
-              Object.assign(
-                {
-                  title: `Title of ${form.shortcode}`,
-                  translation_conf: {},
-                  formid: 'aBcD',
-                  off_time: null,
-                  timeouts: null,
-                },
-                form,
-                {
-                  created: new Date(created).toISOString(),
-                  metadata: JSON.parse(metadata) as unknown,
-                },
-              ),
-            ),
-        );
+        json(200, account.forms.toSorted((a, b) => by(formOrder)(b, a)).map(surveyOf));
       else response.writeHead(404).end('Cannot GET');
     } catch (error) {
       if (path === '/responses') json(500, { error: { message: error } }); // an Error's JSON is {}
@@ -192,7 +172,8 @@ export async function startPlatform(accounts: PlatformAccount[]) {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://host');
     requests.push(request.url ?? '');
-    if (platform.intercept(request, response)) return;
+    platform.intercept(request, response);
+    if (response.headersSent || response.destroyed) return;
     const account = accounts.find(({ key }) => request.headers.authorization === `Bearer ${key}`);
     const path = pathname.replace('/api/v1', '');
     if (!account)
@@ -201,15 +182,14 @@ export async function startPlatform(accounts: PlatformAccount[]) {
   }).listen(0, '127.0.0.1');
 
   await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   const { port } = server.address() as AddressInfo;
   return Object.assign(platform, {
     url: `http://127.0.0.1:${port}/api/v1`,
     /** The path and query of each request. */
     requests,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
   });
 }

@@ -63,26 +63,7 @@ export interface Missing {
   readonly missing: string;
 }
 
-const DUCKDB_IN_PYTHON = `
-import duckdb, sys
-database = duckdb.connect()
-for statement in duckdb.extract_statements(open(sys.argv[1], encoding='utf-8').read()):
-    database.execute(statement)
-`;
-
-/** Finds the interpreter of a language, with the libraries that its programs need. */
-export const findInterpreter = {
-  curl: () => findProgram(['curl', '--version'], ['sh'], 'curl is not installed'),
-
-  async duckdb(): Promise<Interpreter | Missing> {
-    const found = await findPython(['duckdb']);
-    return 'missing' in found
-      ? found
-      : { ...found, run: withFile([found.python, '-c', DUCKDB_IN_PYTHON]) };
-  },
-
-  workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
-};
+export const findCurl = () => findProgram(['curl', '--version'], ['sh'], 'curl is not installed');
 
 /** R with the package that the page's programs need. */
 export const findR = () =>

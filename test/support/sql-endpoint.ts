@@ -52,14 +52,14 @@ export class SqlEndpoint {
     };
   }
 
-  /** @param body a text is sent as it is, anything else as JSON */
+  /** @param body a text, or bytes, are sent as they are, anything else as JSON */
   async post(body: unknown, headers: Headers = {}, signal?: AbortSignal) {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const driver = { 'Neon-Raw-Text-Output': 'true', 'Neon-Array-Mode': 'true' };
     const response = await fetch(this.url, {
       method: 'POST',
       headers: { ...this.as(), ...driver, ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
+      body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
 

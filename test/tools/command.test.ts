@@ -42,6 +42,17 @@ test.each<[string, string, string, NodeJS.ProcessEnv?]>([
   ['import.ts', `${EMAIL} --forms nowhere --responses r`, 'nowhere: there is no such file'],
   ['import.ts', `${EMAIL} --forms . --responses r`, '.: is a directory, not a file'],
   ['import.ts', '', NO_DRY_RUN, { npm_config_dry_run: 'true' }],
+  ['import.ts', `${EMAIL} --from a --forms f`, "'--from <url>' cannot be used with"],
+  ['import.ts', `${EMAIL} --survey S`, "error: required option '--from <url>' not specified"],
+  ['import.ts', `${EMAIL} --from a --since x`, "'--since <time>' argument 'x' is invalid"],
+  ['import.ts', `${EMAIL} --from http://127.0.0.1:1`, 'SURVEY_SOURCE_KEY must be set'],
+  ...['http://example.org', 'https://u:p@localhost', 'ftp://localhost'].map(
+    (url): [string, string, string] => [
+      'import.ts',
+      `${EMAIL} --from ${url}`,
+      '--from: expected an address',
+    ],
+  ),
   [
     'verify.ts',
     '--url a.b',
@@ -55,7 +66,8 @@ test.each<[string, string, string, NodeJS.ProcessEnv?]>([
   ['worker-url.ts', '', '(The embedded database serves npm start only.)', { DATABASE_URL: '' }],
 ])('%s %s is refused before it opens a database: %s', async (tool, args, message, env) => {
   const DATABASE_URL = 'postgres://127.0.0.1:1/nothing';
-  const outcome = await runHere(tool, args, { DATABASE_URL, SURVEY_EXPORT_KEY: '', ...env });
+  const none = { SURVEY_EXPORT_KEY: '', SURVEY_SOURCE_KEY: ' ' };
+  const outcome = await runHere(tool, args, { DATABASE_URL, ...none, ...env });
   expect(outcome).toEqual(refusal(message));
 });
 

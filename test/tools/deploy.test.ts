@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -15,39 +15,39 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const NAMESPACE = 'fedcba9876543210fedcba9876543210';
 
 const folder = await newFolder();
+
+/** Writes a file of this name. @returns its path */
+async function write(name: string, text: string): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, text);
+  return file;
+}
+
 /**
  * The project's wrangler.toml with ids for its KV namespaces, and placements, for a Worker that
  * takes less time to build.
  */
-const config = join(folder, 'wrangler.toml');
-/** The same without the ids and the placements. */
-const unfinished = join(folder, 'unfinished.toml');
-/** The first one with a gateway, at an address where there is none. */
-const withGateway = join(folder, 'gateway.toml');
-
-const source = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replaceAll(
-  /"(?=(?:src|site)\b)/g,
-  `"${root}`,
-);
-await mkdir(join(folder, 'assets'));
-await writeFile(join(folder, 'worker.js'), 'export default {};');
-const finished = source
+const finished = (await readFile(join(root, 'wrangler.toml'), 'utf8'))
   .replaceAll(/"[0-9a-f]{32}"/g, `"${NAMESPACE}"`)
   .replaceAll('# placement', 'placement')
   .replace(/^command = .*$/m, '')
-  .replace(`${root}src/worker.ts`, join(folder, 'worker.js'))
-  .replace(`${root}site/dist`, join(folder, 'assets'));
-await writeFile(config, finished);
-const GATEWAY =
-  'placement = { mode = "smart" }\nvars = { SQL_ENDPOINT = "https://127.0.0.1:65535/sql" }';
-const gatewaySource = finished.replaceAll(
-  '["DATABASE_URL"]',
-  '["DATABASE_URL", "SQL_ENDPOINT_HEADERS"]',
-);
-await writeFile(withGateway, gatewaySource.replaceAll(/^placement = .*$/gm, GATEWAY));
-await writeFile(
-  unfinished,
+  .replace('src/worker.ts', await write('worker.js', 'export default {};'))
+  .replace('site/dist', await newFolder());
+const config = await write('wrangler.toml', finished);
+/** Without the ids and the placements. */
+const unfinished = await write(
+  'unfinished.toml',
   finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='),
+);
+/** With a gateway, at an address where there is none. */
+const withGateway = await write(
+  'gateway.toml',
+  finished
+    .replaceAll('["DATABASE_URL"]', '["DATABASE_URL", "SQL_ENDPOINT_HEADERS"]')
+    .replaceAll(
+      /^placement = .*$/gm,
+      'placement = { mode = "smart" }\nvars = { SQL_ENDPOINT = "https://127.0.0.1:65535/sql" }',
+    ),
 );
 
 /**
@@ -102,44 +102,33 @@ describe('npm run deploy', () => {
     expect(attemptsIn(cloudflare.calls)).toEqual([]);
   });
 
-  test('explains what to do without a login', async () => {
+  test('explains what to do without a login, and checks the gateway with SQL_ENDPOINT_HEADERS', async () => {
     const nobody = {
       CLOUDFLARE_API_TOKEN: '',
       CLOUDFLARE_API_KEY: '',
       HOME: folder,
       XDG_CONFIG_HOME: folder,
+      SQL_ENDPOINT_HEADERS: '{}',
     };
-    const { status, stderr } = await runHere('deploy.ts', `--check --config ${config}`, nobody);
-    const problem =
-      'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN';
-    expect({ status, stderr }).toEqual({
-      status: 1,
-      stderr: `Nothing was deployed. 1 problem:\n- ${problem}\n`,
-    });
+    const args = `--check --config ${withGateway}`;
+    const { status, stderr } = await runHere('deploy.ts', args, nobody);
+    expect(status).toBe(1);
+    expect(stderr.split('\n')).toEqual([
+      'Nothing was deployed. 2 problems:',
+      '- wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN',
+      expect.stringMatching(/^- The gateway https:\S+:65535\/sql cannot be used: .*ECONNREFUSED/),
+      '',
+    ]);
   });
 
   test('only checks with --check', async () => {
-    using cloudflare = await startAccount(['DATABASE_URL']);
-    const args = `--env staging --config ${config} --check`;
+    using cloudflare = await startAccount(['DATABASE_URL', 'SQL_ENDPOINT_HEADERS']);
+    const args = `--env staging --config ${withGateway} --check`;
     const { status, stdout, stderr } = await runHere('deploy.ts', args, cloudflare.env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toContain('Database not checked');
+    for (const part of ['Database', 'Gateway']) expect(stdout).toContain(`${part} not checked: `);
     expect(attemptsIn(cloudflare.calls)).toEqual([]);
     expect(cloudflare.calls.join()).not.toContain('/scripts/survey-response-export-production');
-  });
-
-  test('checks the gateway, with SQL_ENDPOINT_HEADERS', async () => {
-    using cloudflare = await startAccount(['DATABASE_URL', 'SQL_ENDPOINT_HEADERS']);
-    const args = `--config ${withGateway} --check`;
-    const { status, stdout } = await runHere('deploy.ts', args, cloudflare.env);
-    expect([status, stdout]).toEqual([0, expect.stringMatching(/^Gateway not checked: /m)]);
-    const { stderr } = await runHere('deploy.ts', args, {
-      ...cloudflare.env,
-      SQL_ENDPOINT_HEADERS: '{}',
-    });
-    expect(stderr).toMatch(
-      /1 problem:\n- The gateway https:\S+:65535\/sql cannot be used: .*ECONNREFUSED/,
-    );
   });
 
   test('deploys if nothing is missing, and fails if the deployment fails', async () => {
@@ -155,14 +144,17 @@ describe('npm run deploy', () => {
   });
 });
 
-describe('an environment of wrangler.toml', () => {
+describe('an environment of wrangler.toml', async () => {
   test.each([
     ['does not exist', config, /^--env: .* has no environment "none", only staging, production$/],
     ['has no file', join(folder, 'x.toml'), /^--config: Could not read file: .*x\.toml$/],
     ['is in a folder', folder, /^--config: .* has no environments, as wrangler\.toml has$/],
-    ['is not in TOML', join(folder, 'bad.toml'), /^--config: Invalid TOML document: \S.*$/],
-  ])('that %s is rejected in one line', async (_, file, message) => {
-    await writeFile(join(folder, 'bad.toml'), 'a = [\nx');
+    [
+      'is not in TOML',
+      await write('bad.toml', 'a = [\nx'),
+      /^--config: Invalid TOML document: \S.*$/,
+    ],
+  ])('that %s is rejected in one line', (_, file, message) => {
     const error = { name: 'UserError', message: expect.stringMatching(message) };
     expect(() => readEnvironment({ env: 'none', config: file })).toThrow(
       expect.objectContaining(error),

@@ -1,27 +1,28 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { Digests } from '../../src/db/digests.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
-import { findServer } from '../../tools/postgres/embedded.ts';
 import { query } from '../support/database.ts';
 import { loadFiles } from '../support/load-files.ts';
-import { freePort, startService } from '../support/npm-start.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { startTool } from '../support/run-tool.ts';
 import { runProgram } from '../support/programs.ts';
+import { startStack } from '../support/stack.ts';
 
 const folder = await newFolder();
-const DATA_DIR = join(folder, 'data');
-const PORT = String(await freePort());
-const service = await startService({ PORT, DATA_DIR }, ['--no-demo']);
-afterAll(() => service.stop('SIGTERM'));
-const origin = `http://127.0.0.1:${PORT}`;
-const databaseUrl = (await findServer(DATA_DIR))?.url ?? '';
-const { email, surveys } = await loadDemoData(databaseUrl); // refuses a database that has any
+const stack = await startStack();
+afterAll(() => stack.stop());
+const { origin, databaseUrl } = stack.address;
+const { email, surveys } = await loadDemoData(databaseUrl);
 const { key } = await issueKey(databaseUrl, { email, name: 'examples' });
+
+test('demo data are loaded only into a database without accounts', async () => {
+  await expect(loadDemoData(databaseUrl)).rejects.toThrow(
+    'can only be loaded into an empty database',
+  );
+});
 
 /** The commands of a page's `console` blocks, and the lines that they print. */
 function examplesOf(page: string): { command: string; output: string[] }[] {
@@ -119,7 +120,7 @@ test('the import in docs/local.md takes the export of the demo data, into a data
   const { status, stdout } = await startTool(
     'import.ts',
     args.split(' '),
-    { DATA_DIR },
+    { DATABASE_URL: databaseUrl },
     { cwd: folder },
   ).outcome;
   expect({ status, stdout }).toEqual({

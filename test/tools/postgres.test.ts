@@ -90,25 +90,6 @@ describe('the embedded database', () => {
     await both.find(({ printed }) => printed.startsWith('postgres:'))?.kill();
   });
 
-  test('is durable, sorts UTF-8 text by code point, and requires its password', async () => {
-    await using database = await startEmbedded(shared);
-    const [settings] = await query(
-      database.url,
-      `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
-         current_setting('full_page_writes') as pages, current_setting('server_encoding') as encoding,
-         (select string_agg(x, '' order by x) from unnest(array['ä', 'b', 'B', '🐘']) x) as sorted`,
-    );
-    expect(settings).toEqual({
-      fsync: 'on',
-      commit: 'on',
-      pages: 'on',
-      encoding: 'UTF8',
-      sorted: 'Bbä🐘',
-    });
-    const guess = Object.assign(new URL(database.url), { password: 'guess' });
-    await expect(query(guess.href, 'select')).rejects.toMatchObject({ code: '28P01' });
-  });
-
   test('waits for another server that has only begun to start', async () => {
     writeFileSync(lockFile(shared), '');
     const [database] = await Promise.all([
@@ -119,12 +100,22 @@ describe('the embedded database', () => {
     await database[Symbol.asyncDispose]();
   });
 
-  test('is used by commands while its server accepts connections', async () => {
+  test('is used by commands while its server accepts connections, is durable, sorts UTF-8 text by code point, and requires its password', async () => {
     const open = () => openDatabase({ DATA_DIR: shared });
     const message = `There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on the DATA_DIR ${shared} meanwhile.`;
     const refusal = { name: 'UserError', message };
     await expect(open()).rejects.toMatchObject(refusal);
     const database = await startEmbedded(shared);
+    const [settings] = await query(
+      database.url,
+      `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+         current_setting('full_page_writes') as pages, current_setting('server_encoding') as encoding,
+         (select string_agg(x, '' order by x) from unnest(array['ä', 'b', 'B', '🐘']) x) as sorted`,
+    );
+    const durable = { fsync: 'on', commit: 'on', pages: 'on' };
+    expect(settings).toEqual({ ...durable, encoding: 'UTF8', sorted: 'Bbä🐘' });
+    const guess = Object.assign(new URL(database.url), { password: 'guess' });
+    await expect(query(guess.href, 'select')).rejects.toMatchObject({ code: '28P01' });
     const file = readFileSync(lockFile(shared), 'utf8');
     expect(await open()).toEqual({
       url: database.url,

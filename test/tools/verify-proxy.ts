@@ -10,16 +10,15 @@ import { constants, createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A request, with the parameters of its URL and its headers, which a fault may change. */
+/** A request, which a fault may change. */
 export interface Sent {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A request that was sent and its response, which a fault may change. */
-export interface Exchange {
-  readonly sent: Sent;
+/** The response to it, which a fault may change. */
+export interface Received {
   status: number;
   readonly headers: IncomingHttpHeaders;
   body: Buffer;
@@ -27,13 +26,10 @@ export interface Exchange {
   isBroken?: boolean;
 }
 
-/** What is wrong with a service. */
-export interface Fault {
-  /** Called before a request is forwarded. */
-  readonly onRequest?: (sent: Sent) => void;
-  /** Called before a response is passed back. */
-  readonly onResponse?: (exchange: Exchange) => void;
-}
+type Change = (received: Received) => void;
+
+/** What is wrong with a service. Changes a request; what it returns changes the response. */
+export type Fault = (sent: Sent) => Change | void | Promise<Change>;
 
 /** Headers of a connection. The proxy sends each body in one piece, and HTTP/2 has none of them. */
 const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding'];
@@ -43,7 +39,7 @@ const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding'];
  * HTTP/1.1 and, without TLS, HTTP/2.
  */
 export async function startProxy(target: string) {
-  let fault: Fault = {};
+  let fault: Fault = () => {};
 
   /** @param breakOff called after the body of a response that is broken */
   async function pass(
@@ -53,20 +49,20 @@ export async function startProxy(target: string) {
   ): Promise<void> {
     const { method = '' } = request;
     const url = new URL(request.url ?? '', target);
-    const given = Object.fromEntries(
-      Object.entries(request.headers).filter(([name]) => !name.startsWith(':')),
-    );
-    const sent = { method, url, headers: { ...given, host: url.host } };
-    fault.onRequest?.(sent);
+    const given = Object.entries(request.headers).filter(([name]) => !name.startsWith(':'));
+    const sent = { method, url, headers: { ...Object.fromEntries(given), host: url.host } };
+    const change = await fault(sent);
+
     const [upstream] = (await once(forward(url, sent).end(), 'response')) as [IncomingMessage];
-    const { statusCode = 0, headers } = upstream;
+    const { statusCode: status = 0, headers } = upstream;
     for (const name of OF_CONNECTION) delete headers[name];
-    const exchange: Exchange = { sent, status: statusCode, headers, body: await buffer(upstream) };
-    fault.onResponse?.(exchange);
+    const received: Received = { status, headers, body: await buffer(upstream) };
+    change?.(received);
+
     if (method !== 'HEAD') delete headers['content-length'];
-    response.writeHead(exchange.status, headers);
-    if (exchange.isBroken) response.write(exchange.body, breakOff);
-    else response.end(exchange.body);
+    response.writeHead(received.status, headers);
+    if (received.isBroken) response.write(received.body, breakOff);
+    else response.end(received.body);
   }
 
   const http1 = createServer((request, response) => {
@@ -93,8 +89,8 @@ export async function startProxy(target: string) {
   await once(server, 'listening');
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Injects a fault; none if it has no members. */
-    inject(next: Fault): void {
+    /** Injects a fault, or none. */
+    inject(next: Fault = () => {}): void {
       fault = next;
     },
   };

@@ -13,8 +13,8 @@ import { startFaultProxy } from '../support/fault-proxy.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { runHere } from '../support/run-here.ts';
 import { chooseLogin, setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
-import { startTool } from '../support/run-tool.ts';
 import { startTestGateway, TOKEN } from '../support/sql-endpoint.ts';
 
 const HEADERS = JSON.stringify({ Authorization: `Bearer ${TOKEN}` });
@@ -174,13 +174,14 @@ describe('npm run deploy checks a gateway, and', async () => {
   const url = await postgres.createDatabase();
   const gateway = await startTestGateway(url);
   const unreachable = await startTestGateway('postgres://u:p@127.0.0.1:1/surveys');
-  const guard = await startFaultProxy(gateway.url);
-  guard.inject((exchange) => exchange.reply(302, '', { location: gateway.url }));
-  const stopped = await startFaultProxy(gateway.url);
-  stopped.inject((exchange) =>
-    exchange.reply(502, '<html>\r\n<h1>502 Bad Gateway</h1>\r\n</html>\r\n'),
+  const proxy = await startFaultProxy(gateway.url);
+  const { origin } = new URL(proxy.url);
+  proxy.inject((exchange) =>
+    exchange.path.startsWith('/guard')
+      ? exchange.reply(302, '', { location: gateway.url })
+      : exchange.reply(502, '<html>\r\n<h1>502 Bad Gateway</h1>\r\n</html>\r\n'),
   );
-  afterAll(() => Promise.all([gateway, unreachable, guard, stopped].map((one) => one.close())));
+  afterAll(() => Promise.all([gateway, unreachable, proxy].map((one) => one.close())));
 
   test.each([
     ['finds no problems', {}, []],
@@ -202,12 +203,12 @@ describe('npm run deploy checks a gateway, and', async () => {
     ],
     [
       'follows no redirect',
-      { endpoint: guard.url },
+      { endpoint: `${origin}/guard/sql` },
       ['/healthz with 302; SQL_ENDPOINT_HEADERS are not accepted ('],
     ],
     [
       'quotes no page of a proxy',
-      { endpoint: stopped.url },
+      { endpoint: `${origin}/sql` },
       ['/healthz with 502 (see "503" in docs/runbook.md)'],
     ],
     [
@@ -221,12 +222,8 @@ describe('npm run deploy checks a gateway, and', async () => {
       ['with 400 expected POST /sql or GET /healthz'],
     ],
   ])('%s', async (_, change, texts) => {
-    const { endpoint, headers, databaseUrl } = {
-      endpoint: gateway.url,
-      headers: HEADERS,
-      databaseUrl: url,
-      ...change,
-    };
+    const usual = { endpoint: gateway.url, headers: HEADERS, databaseUrl: url };
+    const { endpoint, headers, databaseUrl } = { ...usual, ...change };
     const problems = await gatewayProblems(endpoint, headers, databaseUrl);
     expect(problems).toEqual(containing(texts));
     expect(problems.join()).not.toContain('secret');
@@ -251,8 +248,8 @@ describe('npm run db:worker-url', () => {
     const url = await postgres.createDatabase();
     const other = await postgres.createDatabase();
     for (const database of [url, other]) await migrate(database);
-    const { status, stdout, stderr } = await startTool('worker-url.ts', [], { DATABASE_URL: url })
-      .outcome;
+    const env = { DATABASE_URL: url };
+    const { status, stdout, stderr } = await runHere('worker-url.ts', '', env);
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^postgresql:\S+\n$/)]);
     expect(await userOf(stdout.trim())).toBe('survey_export_worker');
     const name = new URL(other).pathname.slice(1);
@@ -295,26 +292,24 @@ test.each([true, false])(
   },
 );
 
-test('the Worker connects to the pooler of a Neon host, and commands to the host itself, with TLS', () => {
-  for (const [mode, region] of [
-    ['require', 'us-east-2.aws.neon.tech'],
-    ['prefer', 'c-2.eu-central-1.aws.neon.tech'],
-    ['verify-ca', 'eastus2.azure.neon.tech'],
-  ]) {
-    const [direct, pooled] = [
-      `ep-cool-bird-a1b2c3.${region}`,
-      `ep-cool-bird-a1b2c3-pooler.${region}`,
-    ];
+test.each([
+  ['require', 'us-east-2.aws.neon.tech'],
+  ['prefer', 'c-2.eu-central-1.aws.neon.tech'],
+  ['verify-ca', 'eastus2.azure.neon.tech'],
+])(
+  'with sslmode=%s on %s, the Worker connects to the pooler, and commands to the host itself, with TLS',
+  (mode, region) => {
+    const [direct, pooled] = [`ep-cool-a1b2c3.${region}`, `ep-cool-a1b2c3-pooler.${region}`];
     for (const host of [direct, pooled])
       expect([directHost(host), pooledHost(host)]).toEqual([direct, pooled]);
-    expect(
-      postgresUrl(`postgres://u:p%40@${pooled}/db?sslmode=${mode}&channel_binding=require`).href,
-    ).toBe(`postgres://u:p%40@${direct}/db?sslmode=verify-full&channel_binding=require`);
-  }
-  for (const host of [
-    'db.example.org',
-    'ep-x.example.org',
-    'ep-x-pooler.eu.aws.neon.tech.example.org',
-  ])
-    expect([directHost(host), pooledHost(host)]).toEqual([host, host]);
-});
+    const path = `/db?channel_binding=require&sslmode`;
+    expect(postgresUrl(`postgres://u:p%40@${pooled}${path}=${mode}`).href).toBe(
+      `postgres://u:p%40@${direct}${path}=verify-full`,
+    );
+  },
+);
+
+test.each(['db.example.org', 'ep-x.example.org', 'ep-x-pooler.eu.aws.neon.tech.example.org'])(
+  '%s is not on Neon: the Worker and commands connect to it',
+  (host) => expect([directHost(host), pooledHost(host)]).toEqual([host, host]),
+);
