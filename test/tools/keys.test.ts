@@ -142,7 +142,7 @@ describe('npm run keys', () => {
 
   test.each([
     ['issue', "required option '--email <email>' not specified"],
-    [`${ISSUE} --name " "`, '--name: is empty'],
+    [`${ISSUE} --name " "`, '--name: must have 1 to 200 characters'],
     ['issue --create-account --email new', '--email: "new" is not an e-mail address'],
     [
       'issue --email TWO@example.org',
@@ -186,8 +186,8 @@ test('durations are numbers of seconds, minutes, hours or days, of a century at 
 
 test('a name has 1 to 200 characters, without control characters', () => {
   expect(parseKeyName('🙂'.repeat(200))).toBe('🙂'.repeat(200));
-  expect(() => parseKeyName('🙂'.repeat(201))).toThrow(
-    '--name: has 201 characters: expected 1 to 200',
-  );
-  expect(() => parseKeyName('a\nb')).toThrow('--name: has control characters, such as line breaks');
+  for (const name of ['🙂'.repeat(201), 'a\nb'])
+    expect(() => parseKeyName(name)).toThrow(
+      '--name: must have 1 to 200 characters, and no control',
+    );
 });

@@ -36,12 +36,11 @@ export function parseKeyId(text: string, option = '<id>'): string {
  * control characters
  */
 export function parseKeyName(text: string): string {
-  const length = Array.from(text).length;
-  if (text.trim() === '') throw new UserError('--name: is empty: expected 1 to 200 characters');
-  if (length > MAX_NAME_LENGTH)
-    throw new UserError(`--name: has ${length} characters: expected 1 to ${MAX_NAME_LENGTH}`);
-  if (printable(text) !== text)
-    throw new UserError('--name: has control characters, such as line breaks');
+  const { length } = Array.from(text);
+  if (text.trim() === '' || length > MAX_NAME_LENGTH || printable(text) !== text)
+    throw new UserError(
+      `--name: must have 1 to ${MAX_NAME_LENGTH} characters, and no control characters such as line breaks`,
+    );
   return text;
 }
 
