@@ -251,16 +251,12 @@ describe('an interrupted download', () => {
         return exchange.reply(503, '{}', { 'Retry-After': '1', 'X-Error-Code': 'overloaded' });
       return page.getByRole('status').getByText('The service is busy. Waiting').waitFor();
     };
-    const expectContinued = async (parameters: Selection, path: string) => {
-      proxy.inject(cutAt(page, [0.0001, 0.3333, 0.0002], otherwise));
-      await expectFile(await saved(page, () => press(page, 'Download file')), parameters, path);
-      // The first cut comes before the first record.
-      expect(resumed.splice(0)).toEqual([false, false, true, true, true, true]);
-      await card(page).getByText('Complete: 400 answers, ').waitFor();
-    };
-    await expectContinued({ bom: 'true', safe: 'true', metadata: 'é' }, 'csv');
-    await chooseFormat(page, 'NDJSON');
-    await expectContinued({}, 'ndjson');
+    proxy.inject(cutAt(page, [0.0001, 0.3333, 0.0002], otherwise));
+    const csv = await saved(page, () => press(page, 'Download file'));
+    await expectFile(csv, { bom: 'true', safe: 'true', metadata: 'é' });
+    // The first cut comes before the first record.
+    expect(resumed).toEqual([false, false, true, true, true, true]);
+    await card(page).getByText('Complete: 400 answers, ').waitFor();
 
     await chooseFormat(page, 'Excel workbook');
     proxy.inject(cutAt(page, [0.001, 0.001, 0.001, 0.001]));

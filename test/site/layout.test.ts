@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createAccount, createSurvey, storeSurvey } from '../support/data.ts';
 import { expectAccessible, openDetails } from './accessible.ts';
@@ -34,8 +33,7 @@ test('the form for the key, after five requests at most, and the list of surveys
   await expectAccessible(page);
 });
 
-/** Opens the form of a survey's file, with a preview, a complete download, and one that is running. */
-async function openDownload(): Promise<Page> {
+test('a survey with its downloads is accessible and fits the window; no button is covered', async () => {
   const questions = Array.from({ length: 30 }, (_, i) => `${'q'.repeat(4 * i)}${i}`);
   const survey = await storeSurvey(
     questions.map((question_ref, i) => ({
@@ -59,11 +57,6 @@ async function openDownload(): Promise<Page> {
   await page.route('**/api/v1/responses/xlsx*', () => {});
   await press(page, 'Download file');
   await page.getByRole('progressbar').waitFor();
-  return page;
-}
-
-test('a survey with its downloads is accessible and fits the window; no button is covered', async () => {
-  const page = await openDownload();
   await openDetails(page);
   for (const name of ['Leave out testers', 'More columns'])
     await page.getByRole('group', { name }).getByLabel('household_members_count').waitFor();
