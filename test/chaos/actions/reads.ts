@@ -6,22 +6,22 @@ import type { Action, Context } from '../context.ts';
 import type { Account } from '../model/account.ts';
 import { isSized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
-import { PATHS, type Path, type Request } from '../requests/request.ts';
+import { MODELLED, type Path, type Request } from '../requests/request.ts';
 
 const FILES: readonly Path[] = [
-  ...PATHS.filter((path) => path !== '/responses'),
+  ...MODELLED.filter((path) => path !== '/responses'),
   '/responses/csv',
   '/responses/csv',
 ];
 const TAGGED: readonly Path[] = ['/responses', '/responses', '/surveys'];
 
-/** The name of one of the account's small surveys, another account's, nobody's or none. */
+/** The name of one of the account's small surveys, another account's, or nobody's. */
 function someSurvey(random: Random, { world: { names } }: Context, { data }: Account): string {
   const own = pick(random, data.forms)?.survey;
   const isSmall = own !== undefined && !isSized(own);
   return isSmall && random() < 0.8
     ? own
-    : pick(random, [pick(random, names), pick(random, names), 'nobody’s', '']);
+    : pick(random, [pick(random, names), pick(random, names), 'nobody’s']);
 }
 
 function someRequest(context: Context, random: Random, paths: readonly Path[]): Request {
