@@ -128,6 +128,12 @@ test('a wide file has up to 5000 questions', async () => {
   expect(record.split(',').slice(-5000)).toEqual(Array<string>(5000).fill('Answer'));
 });
 
+const small = await storeSurvey([{}], { account });
+const large = await storeSurvey(
+  Array.from({ length: 600 }, () => ({})),
+  { account },
+);
+
 test.each<[path: string, parameters?: Parameters]>([
   ['/responses/csv'],
   ['/responses/csv', { layout: 'wide' }],
@@ -136,11 +142,6 @@ test.each<[path: string, parameters?: Parameters]>([
 ])(
   'a streamed body is refused over HTTP/1.0, a short one is not: %s %j',
   async (path, parameters = {}) => {
-    const small = await storeSurvey([{}], { account });
-    const large = await storeSurvey(
-      Array.from({ length: 600 }, () => ({})),
-      { account },
-    );
     // How miniflare passes `request.cf`.
     const over = (version: string) => ({
       headers: { 'MF-CF-Blob': JSON.stringify({ httpProtocol: version }) },
