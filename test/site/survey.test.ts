@@ -86,8 +86,6 @@ test('shows the newest answers by participant, older ones on request, and new on
 test('shows hostile texts as text, cut, and more of them on request', async () => {
   const name = '‮<script>throw 1</script> استبيان';
   const long = `<img src=x onerror=alert(1)>${'\u0301'.repeat(100)}${'नींद 👍🏽 '.repeat(2000)}`;
-  const labels = ['<img src=x onerror=alert(1)>', 'نعم <b>', `نعم ${'long'.repeat(200)}`];
-  const choices = labels.map((label, i) => `\n${'abc'[i]}) ${label}`).join('');
   const responses = [
     {
       response: long,
@@ -102,7 +100,6 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
     },
     { response: 'line\n'.repeat(1000), question_ref: 'c', question_text: 'C' },
     { response: '', question_ref: 'd', question_text: 'D' },
-    { response: 'a', timestamp: '2026-02-01T00:00:00Z', question_text: `Which?${choices}` },
   ];
   const survey = await storeSurvey(responses, { name });
   const page = await openSurvey(survey, { view: 'answers' }, { width: 320 });
@@ -129,14 +126,6 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
   await less.press('Enter');
   await less.press('Enter');
   expect(await newest.locator('.text').allTextContents()).toEqual(texts);
-
-  await openView(page, 'Results');
-  const chosen = page.locator('.card', { hasText: 'Which?' });
-  await chosen.scrollIntoViewIfNeeded();
-  await expect
-    .poll(() => chosen.locator('.bars .text').allInnerTexts())
-    .toEqual(labels.map((label, i) => (i < 2 ? label : `${label.slice(0, 300)}…`)));
-  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
 });
 
 test('shows what to do after a part of a survey fails to load, and tries again on request', async () => {
