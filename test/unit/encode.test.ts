@@ -89,17 +89,13 @@ describe.each<[string, EncodeRows, (rows: readonly Row[]) => string, (body: stri
   });
 
   test.each([
-    ['no last row', JSON.stringify([rowOf('a')])],
-    ['no rows', '[]}'],
     ['too few columns', rowsJson([rowOf('a').slice(1)])],
     ['too many columns', rowsJson([[...rowOf('a'), 'z']])],
-    ['rows of different lengths', rowsJson([rowOf('a'), rowOf('a').slice(1)])],
     ['a number for a cell', rowsJson([rowOf('a')]).replace('"a"', '1')],
     ['rows as objects', '[{"a":"b"}]}'],
     ['a raw control character', rowsJson([rowOf('a')]).replace('"a"', '"\n"')],
     ['a bad escape', rowsJson([rowOf('a')]).replace('"a"', String.raw`"\x41"`)],
     ['a bad \\u escape', rowsJson([rowOf('a')]).replace('"a"', String.raw`"\u00g0"`)],
-    ['HTML', '<html>'],
   ])('is rejected with %s', (__, json) => {
     expect(() => encodeJson(encode, json)).toThrow(MalformedRowsError);
   });
