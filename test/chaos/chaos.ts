@@ -3,7 +3,7 @@ import { hashApiKey } from '../../src/auth/api-key.ts';
 import { messageOf } from '../../tools/command.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
 import { sendHostile } from './actions/hostile.ts';
-import { disconnect, poll, readFile, readSlowly } from './actions/reads.ts';
+import { disconnect, poll, readFile } from './actions/reads.ts';
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import { read } from './checks/read.ts';
@@ -40,7 +40,6 @@ const ACTIONS: readonly (readonly [weight: number, Action])[] = [
   [30, sendHostile],
   [30, write],
   [7, disconnect],
-  [2, readSlowly],
   [0.5, restart],
 ];
 

@@ -169,7 +169,6 @@ test('shows what to do after a part of a survey fails to load, and tries again o
 
 test('a survey without answers is one sentence, no error; a minute later, those that have arrived are counted', async () => {
   const survey = await createSurvey(await createAccount());
-  const other = await createSurvey(survey.account, 'Food');
   const page = await openPage(pathOf(survey));
   await page.clock.install();
   const sentence = page.getByText('This survey has no answers yet.', { exact: true });
@@ -178,7 +177,7 @@ test('a survey without answers is one sentence, no error; a minute later, those 
   await selected(page, 'No answers yet.');
 
   await page.getByRole('link', { name: 'All surveys' }).click();
-  await expect.poll(() => page.getByText('0 answers').count()).toBe(2);
+  await expect.poll(() => page.getByText('0 answers').count()).toBe(1);
   await page.getByRole('link', { name: survey.name }).click();
   await sentence.waitFor();
   await addResponses(survey, [{ response: 'The first' }]);
@@ -186,12 +185,6 @@ test('a survey without answers is one sentence, no error; a minute later, those 
   await openView(page, 'Results');
   await selected(page, '1 participant, 1 answer');
   await page.getByRole('figure').waitFor();
-
-  await page.getByRole('link', { name: 'All surveys' }).click();
-  await addResponses(other, [{ response: 'Another' }]);
-  await page.clock.runFor(3_600_000);
-  await page.getByRole('link', { name: other.name }).click();
-  await selected(page, '1 participant, 1 answer');
 });
 
 test('a survey is counted once: what the list has counted, or still counts, is shown at once, and again after a minute', async () => {

@@ -54,14 +54,6 @@ export const readFile: Action = async (context, random) => {
   await readAs(context, random, someRequest(context, random, FILES), {});
 };
 
-/** Reads a large file slowly. */
-export const readSlowly: Action = async (context, random) => {
-  const account = pick(random, context.world.pair);
-  const parameters = { survey: 'many bytes', layout: pick(random, [undefined, 'wide' as const]) };
-  const path = pick(random, ['/responses/csv', '/responses/xlsx'] as const);
-  await readAs(context, random, { account, path, parameters }, { slowMs: 3000, method: 'GET' });
-};
-
 /**
  * Requests a page of a small survey, or the list of surveys, for all accounts at the same time,
  * sometimes with the tag of another response, and then with its own.
