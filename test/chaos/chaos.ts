@@ -3,7 +3,7 @@ import { hashApiKey } from '../../src/auth/api-key.ts';
 import { messageOf } from '../../tools/command.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
 import { sendHostile } from './actions/hostile.ts';
-import { disconnect, poll, readFile } from './actions/reads.ts';
+import { disconnect, readSmall } from './actions/reads.ts';
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import { read } from './checks/read.ts';
@@ -35,8 +35,7 @@ const restart: Action = async ({ world, stack, tally }) => {
 /** How often each action is chosen. */
 const ACTIONS: readonly (readonly [weight: number, Action])[] = [
   [180, tryFault],
-  [30, readFile],
-  [20, poll],
+  [25, readSmall],
   [30, sendHostile],
   [30, write],
   [7, disconnect],
@@ -85,5 +84,5 @@ async function act(context: Context, random: Random, end: number, first: number)
 
 function someAction(random: Random): Action {
   let at = random() * ACTIONS.reduce((sum, [weight]) => sum + weight, 0);
-  return ACTIONS.find(([weight]) => (at -= weight) < 0)?.[1] ?? readFile;
+  return ACTIONS.find(([weight]) => (at -= weight) < 0)?.[1] ?? readSmall;
 }

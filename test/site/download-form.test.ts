@@ -59,7 +59,7 @@ async function choose(page: Page, label: string, ...names: string[]): Promise<vo
 }
 
 describe('the selection', () => {
-  test('follows the filter as it changes, also to the days since the last file; a day ends at midnight, also where daylight saving time begins then', async () => {
+  test('follows the filter, also to the days since the last file; a day ends at midnight, also where daylight saving time begins then', async () => {
     // Daylight saving time begins at midnight on 24 April 2026.
     const page = await openSurvey(survey, { view: 'download' }, { timezoneId: 'Africa/Cairo' });
     await selected(page, `7 participants, ${24 * DAYS} answers`);

@@ -3,7 +3,7 @@ import { origin } from '../support/api.ts';
 import { copyResponses, storeSurvey } from '../support/data.ts';
 import { openPage, traces } from './browser.ts';
 
-test('opens the operation of a link, in the colours of the scheme, and sends a request with the key, which it stores nowhere', async () => {
+test('opens the operation of a link, and sends a request with the key, which it stores nowhere', async () => {
   const survey = await storeSurvey(
     Array.from({ length: 500 }, (_, i) => ({
       response: `answer ${i} ${'x'.repeat(100)}`,

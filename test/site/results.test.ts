@@ -33,7 +33,7 @@ async function copied(page: Page, button: Locator): Promise<string> {
   return page.evaluate<string>('globalThis.copied');
 }
 
-test('the numbers are those of the selection, and, whatever its days, of today and of the last seven whole days beside the seven before', async () => {
+test('the numbers are those of the selection, of today, and of the last seven whole days beside the seven before', async () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
   const answered = [
     ['a', 20],
@@ -122,7 +122,7 @@ test('the days of many weeks are counted by week, in UTC if the service does not
 });
 
 describe('a form', () => {
-  test('shows how many answered each question, and have their last answer there, whatever questions are selected; links name its questions, and a file can have some of them', async () => {
+  test('shows how many answered each question, and have their last answer there; links name its questions, and a file can have some', async () => {
     // Three participants begin; one ends after the first question, one after the form.
     const answered = [
       ...[0, 1, 2].map((question) => ['a', 0, question] as const),
@@ -186,7 +186,7 @@ describe('a form', () => {
     expect(searchParams.get('by')).toBe('form');
   });
 
-  test('stays below the bar with the question that a link names, while those above it are drawn, and is named above those that a search finds', async () => {
+  test('stays below the bar with the question of a link, and is named above those that a search finds', async () => {
     const values = Array.from({ length: 20 }, (_, i) => `Answer ${i % 10}`);
     const responses = Array.from({ length: 20 }, (_, i) =>
       give(`q${i}`, values, {
@@ -212,7 +212,7 @@ describe('a form', () => {
   });
 });
 
-test('a question is drawn as bars or as a histogram, with what it counts, and without what one record has', async () => {
+test('a question is drawn as bars or as a histogram, without what only one record has', async () => {
   const tenths = Array.from({ length: 30 }, (_, i) => (36 + i / 10).toFixed(1));
   const page = await openNew([
     ...give('choice', ['B', 'B', 'B', 'a', 'x', 'x'], {

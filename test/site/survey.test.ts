@@ -26,7 +26,7 @@ const minutely = (count: number, questions: number) =>
     timestamp: new Date(Date.UTC(2026, 0, 5, 3, i)).toISOString(),
   }));
 
-test('shows the newest answers by participant, older ones on request, and new ones after a check; letters as the choices of their own question’s text', async () => {
+test('shows the newest answers by participant, older ones on request, new ones after a check, and letters as choices', async () => {
   const newestFirst = minutely(60, 7).toReversed();
   const survey = await storeSurvey(newestFirst);
   const textOf = ({ question_text, translated_response, response }: TestResponse) =>
