@@ -22,9 +22,7 @@ const READ: readonly Path[] = [
 function someSurvey(random: Random, { world: { names } }: Context, { data }: Account): string {
   const own = pick(random, data.forms)?.survey;
   const isSmall = own !== undefined && !isSized(own);
-  return isSmall && random() < 0.8
-    ? own
-    : pick(random, [pick(random, names), pick(random, names), 'nobody’s']);
+  return isSmall && random() < 0.8 ? own : pick(random, [...names, 'nobody’s']);
 }
 
 async function readAs(
