@@ -2,7 +2,6 @@ import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import {
   type TestResponse,
-  type TestSurvey,
   addResponses,
   createAccount,
   createSurvey,
@@ -10,8 +9,6 @@ import {
 } from '../support/data.ts';
 import { openPage } from './browser.ts';
 import { abortFirst, enterKey, hold, openSurvey, openView, selected } from './home.ts';
-
-const pathOf = ({ name }: TestSurvey) => `/?survey=${encodeURIComponent(name)}`;
 
 /** Responses to both form versions, a minute apart, the oldest first. */
 const minutely = (count: number, questions: number) =>
@@ -130,7 +127,7 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
 
 test('shows what to do after a part of a survey fails to load, and tries again on request', async () => {
   const survey = await storeSurvey([{}]);
-  const page = await openPage(pathOf(survey), { provoked: /ERR_FAILED/ });
+  const page = await openPage(`/?survey=${survey.name}`, { provoked: /ERR_FAILED/ });
   const retry = async (part: Locator, result: string) => {
     const sentence = part.getByText(
       'The service cannot be reached. Check your connection, then try again.',
@@ -169,7 +166,7 @@ test('shows what to do after a part of a survey fails to load, and tries again o
 
 test('a survey without answers is one sentence, no error; a minute later, those that have arrived are counted', async () => {
   const survey = await createSurvey(await createAccount());
-  const page = await openPage(pathOf(survey));
+  const page = await openPage(`/?survey=${survey.name}`);
   await page.clock.install();
   const sentence = page.getByText('This survey has no answers yet.', { exact: true });
   await enterKey(page, survey.account.key);
