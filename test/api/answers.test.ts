@@ -47,7 +47,7 @@ test('answers that are too large are refused, and the database builds little mor
     response: `repeat('é', 1000) || n`,
     metadata: `jsonb_build_object('long', repeat('é', 1000) || n % 20)`,
   };
-  const survey = await createBulkSurvey(account, { rows: 3000, forms: 1, columns });
+  const survey = await createBulkSurvey(account, { rows: 2400, forms: 1, columns });
   const message =
     'This selection has too many answers to return at once. Narrow it with column, shortcode or question_ref, lower top, or leave out by.';
   const formVersions = survey.forms;
