@@ -6,7 +6,8 @@ import { defineConfig } from 'vitest/config';
 const timeouts = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  expect: { poll: { timeout: 30_000 } },
+  // each look at a page takes some milliseconds of CPU
+  expect: { poll: { timeout: 30_000, interval: 100 } },
 };
 
 const sharedServer = 'test/support/database.ts';

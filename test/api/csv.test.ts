@@ -14,53 +14,63 @@ const INVISIBLE = Array.from({ length: 0x110000 }, (_, code) => code)
   );
 /** Texts that a spreadsheet may run as a formula, with ` where it needs an apostrophe. */
 const FORMULAS = [
-  ...['`=1+1', '`+15551234', '`-5', '`@SUM(A1)', '`|x', '`%x', '`="a,b"'],
-  ...[
-    '`＝1',
-    '`＋1',
-    '`－1',
-    '`＠x',
-    '`｜x',
-    '`％x',
-    '`−5',
-    '`﹦1',
-    '`﹢1',
-    '`﹣1',
-    '`﹫x',
-    '`﹪x',
-  ],
-  ...['` =1', '`\u00a0=1', '`\ufeff=1', '`\u200b=1', '` \u200b\u00a0 ＝1', '`\u0001=1'],
-  ...['`\t`=1', '`\r`=1', '`\n`=1', '`\tx', '`\rx', '`\nx'],
-  ...[
-    'x;`=1',
-    'x;` \ufeff=1',
-    'x\t`+1',
-    'x\n`=1',
-    'x\r\n`-1',
-    'x;`"=1+1;',
-    'x;y;`@z; ;`=1',
-    '`=1;`=1',
-    'x;\t`=1',
-  ],
+  '`=1+1',
+  '`+15551234',
+  '`-5',
+  '`@SUM(A1)',
+  '`|x',
+  '`%x',
+  '`="a,b"',
+  '`＝1',
+  '`＋1',
+  '`－1',
+  '`＠x',
+  '`｜x',
+  '`％x',
+  '`−5',
+  '`﹦1',
+  '`﹢1',
+  '`﹣1',
+  '`﹫x',
+  '`﹪x',
+  '` =1',
+  '`\u00a0=1',
+  '`\ufeff=1',
+  '`\u200b=1',
+  '` \u200b\u00a0 ＝1',
+  '`\u0001=1',
+  '`\t`=1',
+  '`\r`=1',
+  '`\n`=1',
+  '`\tx',
+  '`\rx',
+  '`\nx',
+  'x;`=1',
+  'x;` \ufeff=1',
+  'x\t`+1',
+  'x\n`=1',
+  'x\r\n`-1',
+  'x;`"=1+1;',
+  'x;y;`@z; ;`=1',
+  '`=1;`=1',
+  'x;\t`=1',
   INVISIBLE.map((char) => `;\`${char}=`).join(''),
 ];
 const HARMLESS = [
-  ...[
-    '',
-    '1=1',
-    'a-b',
-    '"=1"',
-    "'=1",
-    'ü',
-    '5',
-    '{"a":1}',
-    ' x',
-    'x; y\n\nz',
-    'x, -1',
-    'x;5%',
-    '\u200b',
-    ';',
-  ],
+  '',
+  '1=1',
+  'a-b',
+  '"=1"',
+  "'=1",
+  'ü',
+  '5',
+  '{"a":1}',
+  ' x',
+  'x; y\n\nz',
+  'x, -1',
+  'x;5%',
+  '\u200b',
+  ';',
 ];
 
 const account = await createAccount();
@@ -128,6 +138,12 @@ test('a wide file has up to 5000 questions', async () => {
   expect(record.split(',').slice(-5000)).toEqual(Array<string>(5000).fill('Answer'));
 });
 
+const small = await storeSurvey([{}], { account });
+const large = await storeSurvey(
+  Array.from({ length: 600 }, () => ({})),
+  { account },
+);
+
 test.each<[path: string, parameters?: Parameters]>([
   ['/responses/csv'],
   ['/responses/csv', { layout: 'wide' }],
@@ -136,11 +152,6 @@ test.each<[path: string, parameters?: Parameters]>([
 ])(
   'a streamed body is refused over HTTP/1.0, a short one is not: %s %j',
   async (path, parameters = {}) => {
-    const small = await storeSurvey([{}], { account });
-    const large = await storeSurvey(
-      Array.from({ length: 600 }, () => ({})),
-      { account },
-    );
     // How miniflare passes `request.cf`.
     const over = (version: string) => ({
       headers: { 'MF-CF-Blob': JSON.stringify({ httpProtocol: version }) },

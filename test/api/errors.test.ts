@@ -73,21 +73,19 @@ const NOT_FOUND =
   'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.';
 
 test.each([
-  ...[
-    '/api/v1/nowhere',
-    '/api/v1/responses/csv/more',
-    '/api/v1/Surveys',
-    '/nowhere',
-    '/healthz/more',
-  ],
-  ...[
-    '/api/v1/responses%2fcsv',
-    '/api/v1/responses/..%2fsurveys',
-    '/_headers',
-    '/assets/',
-    '/assets/home/main.js',
-  ],
-  ...['/docs/none', '//docs', '/site/dist/index.html'],
+  '/api/v1/nowhere',
+  '/api/v1/responses/csv/more',
+  '/api/v1/Surveys',
+  '/nowhere',
+  '/healthz/more',
+  '/api/v1/responses%2fcsv',
+  '/api/v1/responses/..%2fsurveys',
+  '/_headers',
+  '/assets/',
+  '/assets/home/main.js',
+  '/docs/none',
+  '//docs',
+  '/site/dist/index.html',
 ])('404 for an unknown path: %s', async (path) => {
   expectError(await fetchService(path, account), 404, 'not_found', NOT_FOUND);
 });

@@ -1,5 +1,15 @@
+import readExcelFile from 'read-excel-file/node';
 import { describe, expect, test } from 'vitest';
 import { type TestResponse, type TestSurvey, createAccount, storeSurvey } from '../support/data.ts';
+import {
+  LAYOUTS,
+  NUMBERS_TABLE,
+  type Rows,
+  expectNumbers,
+  expectSheets,
+  hardResponses,
+  numberResponses,
+} from '../support/hard-workbook.ts';
 import { readWorkbook, readZip } from '../support/xlsx.ts';
 import { type Parameters, expectError, get } from './requests.ts';
 
@@ -165,5 +175,29 @@ describe('a cell of a workbook', () => {
     const survey = await withOne({ question_ref: 'a'.repeat(LONGEST - 1) });
     expect((await download(survey, { layout: 'wide', columns: 'question' })).status).toBe(200);
     expect((await download(survey, { layout: 'wide' })).status).toBe(400);
+  });
+});
+
+/** What a program from npm reads. `npm run recipes` does the same with Python's. */
+describe('for a program that reads workbooks', () => {
+  async function read(file: Buffer): Promise<Record<string, Rows>> {
+    const sheets = await readExcelFile(file, { trim: false });
+    return Object.fromEntries(sheets.map(({ sheet, data }) => [sheet, data as Rows]));
+  }
+
+  test('a workbook has the cells of the CSV files', async () => {
+    const survey = await storeSurvey(hardResponses(), { account });
+    for (const { table, codebook } of Object.values(LAYOUTS)) {
+      const { bytes } = await download(survey, { ...table, codebook: 'true' });
+      const csv = await get('/responses/csv', survey, table);
+      const ofCodebook = await get('/responses/questions', survey, { ...codebook, format: 'csv' });
+      expectSheets(await read(bytes), { responses: csv.bytes, codebook: ofCodebook.bytes });
+    }
+  });
+
+  test('a workbook with numbers=true has numbers, ids and texts', async () => {
+    const survey = await storeSurvey(numberResponses(), { account });
+    const { bytes } = await download(survey, NUMBERS_TABLE);
+    expectNumbers((await read(bytes))['responses'] ?? []);
   });
 });

@@ -22,8 +22,6 @@ import {
 
 const NAME = `It's “Ümläut” & $(more) \\n`;
 const DAYS = 10;
-/** Daylight saving time begins at midnight on 24 April 2026. */
-const CAIRO = { timezoneId: 'Africa/Cairo' };
 let survey: TestSurvey;
 
 beforeAll(async () => {
@@ -61,8 +59,9 @@ async function choose(page: Page, label: string, ...names: string[]): Promise<vo
 }
 
 describe('the selection', () => {
-  test('follows the filter as it changes; a day ends at midnight, also where daylight saving time begins then', async () => {
-    const page = await openSurvey(survey, { view: 'download' }, CAIRO);
+  test('follows the filter, also to the days since the last file; a day ends at midnight, also where daylight saving time begins then', async () => {
+    // Daylight saving time begins at midnight on 24 April 2026.
+    const page = await openSurvey(survey, { view: 'download' }, { timezoneId: 'Africa/Cairo' });
     await selected(page, `7 participants, ${24 * DAYS} answers`);
     expect(parametersOf(page)).toEqual([]);
     const look = () =>
@@ -76,23 +75,12 @@ describe('the selection', () => {
     const days = { since: '2026-04-24', until: '2026-04-24' };
     expect(Object.fromEntries(parametersOf(page))).toEqual({ ...days, timezone: 'Africa/Cairo' });
 
-    const times = { since: '2026-04-23T22:00:00.000Z', until: '2026-04-24T21:00:00.000Z' };
     await choose(page, 'Forms', 'Title 3');
     const forms = page.getByRole('group', { name: 'Forms' }).locator('label');
     expect(await forms.allTextContents()).toEqual(['Title 1', 'Title 3']); // as in a wide file
     await choose(page, 'Questions', 'Question 1?', 'Question 2?');
     await page.getByLabel('Participant ID').fill('participant 3');
-    const filters = {
-      ...times,
-      shortcode: 'f1',
-      question_ref: ['q1', 'q2'],
-      userid: 'participant 3',
-    };
-    const { responses } = JSON.parse(String(await fileOf(survey, filters, 'summary'))) as {
-      responses: number;
-    };
-    expect(responses).toBe(1);
-    await selected(page, `1 participant, 1 answer`);
+    await selected(page, '1 participant, 1 answer');
     await page
       .getByText('24 Apr 2026 · 1 form · 2 questions · participant participant 3')
       .waitFor();
@@ -106,10 +94,7 @@ describe('the selection', () => {
     await page.getByRole('link', { name: 'Clear' }).click();
     await selected(page, `7 participants, ${24 * DAYS} answers`);
     expect(parametersOf(page)).toEqual([]);
-  });
 
-  test('takes the days since the last file, and says which day is wrong', async () => {
-    const page = await openSurvey(survey, {}, CAIRO);
     await openFilter(page);
     await field(page, 'To').fill('2026-04-01');
     await field(page, 'From').fill('2026-04-02');

@@ -52,7 +52,8 @@ describe('the key', () => {
       page.waitForEvent('popup'), // so the page keeps the key
       page.getByRole('link', { name: 'For programmers' }).click(),
     ]);
-    await reference.getByRole('heading', { name: 'Survey Response Export Service' }).waitFor();
+    await reference.waitForURL(/\/docs$/, { waitUntil: 'commit' });
+    await reference.close();
     await page.getByRole('heading', { name: SURVEY }).waitFor();
     const other = await page.context().newPage();
     await other.goto(page.url());

@@ -1,11 +1,41 @@
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createAccount, createSurvey, storeSurvey } from '../support/data.ts';
-import { expectAccessible, openDetails } from './accessible.ts';
 import { openPage } from './browser.ts';
 import { cards, enterKey, openSurvey, openView, press, settled } from './home.ts';
 
 const LONG = 'Long name '.repeat(40);
+const DISPLAYS = [
+  { colorScheme: 'dark', width: 320 },
+  { colorScheme: 'light', width: 1280 },
+] as const;
+
+/** Opens everything that can be opened. */
+const openDetails = (page: Page) =>
+  page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))");
+
+/**
+ * Expects a page to be accessible and to fit the window, on a phone and on a desktop, on which it
+ * ends.
+ */
+async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  for (const { colorScheme, width } of DISPLAYS) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: 800 });
+    const boxes =
+      "['html', '.downloads ul'].map((name) => document.querySelector(name)?.scrollWidth ?? 0)";
+    expect(Math.max(...(await page.evaluate<number[]>(boxes)))).toBe(width);
+    const violations = await page.evaluate(async () => {
+      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
+      // the others take most of the time
+      const { violations: found } = await checker.run({ resultTypes: ['violations'] });
+      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    });
+    expect(violations).toEqual([]);
+  }
+}
 
 test('the form for the key, after five requests at most, and the list of surveys are accessible and fit the window', async () => {
   const page = await openPage('/', { reducedMotion: 'reduce' });
@@ -34,8 +64,7 @@ test('the form for the key, after five requests at most, and the list of surveys
   await expectAccessible(page);
 });
 
-/** Opens the form of a survey's file, with a preview, a complete download, and one that is running. */
-async function openDownload(): Promise<Page> {
+test('a survey with its downloads is accessible and fits the window; no button is covered', async () => {
   const questions = Array.from({ length: 30 }, (_, i) => `${'q'.repeat(4 * i)}${i}`);
   const survey = await storeSurvey(
     questions.map((question_ref, i) => ({
@@ -59,11 +88,6 @@ async function openDownload(): Promise<Page> {
   await page.route('**/api/v1/responses/xlsx*', () => {});
   await press(page, 'Download file');
   await page.getByRole('progressbar').waitFor();
-  return page;
-}
-
-test('a survey with its downloads is accessible and fits the window; no button is covered', async () => {
-  const page = await openDownload();
   await openDetails(page);
   for (const name of ['Leave out testers', 'More columns'])
     await page.getByRole('group', { name }).getByLabel('household_members_count').waitFor();

@@ -1,5 +1,4 @@
 // npm run docs:picture: takes the picture of the page that README.md shows, from the demo data.
-import { Command } from 'commander';
 import { runCommand } from '../../tools/command.ts';
 import { DEMO, loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
@@ -7,11 +6,6 @@ import { findChromium, launchChromium } from '../support/chromium.ts';
 import { startStack } from '../support/stack.ts';
 
 const PICTURE = 'docs/page.png';
-
-new Command('npm run docs:picture')
-  .description(`Writes ${PICTURE}.`)
-  .allowExcessArguments(false)
-  .parse();
 
 await runCommand(async () => {
   await using stack = new AsyncDisposableStack();

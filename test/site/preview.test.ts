@@ -51,7 +51,6 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
   await expect.poll(() => proxy.abandoned).toBe(1);
 
   for (const [status, code, problem] of [
-    [503, 'overloaded', 'Preview: The service is busy. Try again in a minute.'],
     [400, 'export_too_large', /^Preview: This is too large for one file. Choose fewer/],
     [502, '', /If it happens again, tell whoever runs this service\.$/], // a gateway's
   ] as const) {

@@ -1,11 +1,8 @@
 import { Digest, FIELDS } from '../../tools/verify/digest.ts';
 import { csvRecords, parseCsv } from './csv.ts';
 
-const START_LENGTHS = {
-  month: 'YYYY-MM'.length,
-  day: 'YYYY-MM-DD'.length,
-  hour: 'YYYY-MM-DDTHH'.length,
-};
+/** Those of YYYY-MM, YYYY-MM-DD and YYYY-MM-DDTHH. */
+const START_LENGTHS = { month: 7, day: 10, hour: 13 };
 
 export type Interval = keyof typeof START_LENGTHS;
 

@@ -61,15 +61,13 @@ const TEXTS = [
   '',
   '"',
   "'a",
-  ...[
-    '<a> & ]]>',
-    '&amp;',
-    '&lt;b&gt;',
-    '&#13;',
-    '<![CDATA[x]]>',
-    'x'.repeat(32_767),
-    '🎉'.repeat(16_383),
-  ],
+  '<a> & ]]>',
+  '&amp;',
+  '&lt;b&gt;',
+  '&#13;',
+  '<![CDATA[x]]>',
+  'x'.repeat(32_767),
+  '🎉'.repeat(16_383),
 ];
 
 /** Wide files have columns beyond ZZ. */

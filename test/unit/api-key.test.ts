@@ -14,10 +14,10 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 test('generated keys are unique, end with the CRC-32 of the rest, and are stored as a prefix and their SHA-256', async () => {
   const keys = [generateApiKey, generateLimitedApiKey].flatMap((generate) =>
-    Array.from({ length: 500 }, generate),
+    Array.from({ length: 100 }, generate),
   );
-  expect(new Set(keys).size).toBe(1000);
-  expect(keys.filter(isLimitedApiKey)).toHaveLength(500);
+  expect(new Set(keys).size).toBe(200);
+  expect(keys.filter(isLimitedApiKey)).toHaveLength(100);
   for (const key of keys) {
     expect(key).toMatch(
       isLimitedApiKey(key) ? /^sresl_[0-9A-Za-z]{49}$/ : /^sres_[0-9A-Za-z]{49}$/,

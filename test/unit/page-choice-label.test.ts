@@ -12,7 +12,7 @@ test('the page reads the choices of a question’s text as the API does', () => 
         expect(choiceLabel(response, text)).toBe(labelOf(response, text));
       if (choicesOf(text)) found++;
     }),
-    { numRuns: 1000 },
+    { numRuns: 500 },
   );
   expect(found).toBeGreaterThan(20);
 });

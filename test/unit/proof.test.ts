@@ -72,14 +72,6 @@ describe('a result is rejected as a transient failure if it has', () => {
   });
 });
 
-test('a row in the place of another is not noticed: docs/trust.md says so', () => {
-  const { proof, result } = proven(ROWS);
-  const [first = [], , last = []] = result.rows;
-  const changed = { ...result, rows: [first, first, last] };
-  expect(proof.rowsOf(bytesOf(JSON.stringify(changed))).rows).toEqual([first, first]);
-  expect(csvOf(proof, JSON.stringify(changed))).toBe('1,\n1,\n');
-});
-
 test('the body of a page may have its members in any order', () => {
   const { proof, result } = proven(ROWS);
   const { fields, rows, rowCount } = result;

@@ -236,6 +236,6 @@ test('nobody waits while there is room, has more than the most, or holds anythin
       }
       for (const request of requests.splice(0)) void request.end();
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });

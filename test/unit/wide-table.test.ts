@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { CsvRecords } from '../../src/encode/records.ts';
+import { CsvRecords, recordOf } from '../../src/encode/records.ts';
 import { questionColumns } from '../../src/formats/wide/columns.ts';
+import { NumberCells } from '../../src/formats/wide/number-cells.ts';
 import { wideRecords } from '../../src/formats/wide/records.ts';
 import { rowColumns } from '../../src/formats/wide/rows.ts';
+import { Timing } from '../../src/formats/wide/timing.ts';
 import { pageOf } from '../support/rows-json.ts';
 
 const ID = '00000000-0000-4000-8000-000000000000';
@@ -68,4 +70,15 @@ test('the responses of a participant may take 12 MiB', async () => {
     Array.from({ length: count }, (_, i) => [rowOf('a', i, 'x'.repeat(2 ** 20))]);
   await expect(recordsOf(pagesOf(11))).resolves.toMatchObject({ held: { length: 11 } });
   await expect(recordsOf(pagesOf(12))).rejects.toMatchObject({ name: 'ParticipantTooLargeError' });
+});
+
+test('the timing of answers is exact over all years', () => {
+  const found = new NumberCells();
+  const timing = new Timing();
+  const times = ['0001-01-01T00:00:00.000001Z', '9999-12-31T23:59:59.999999Z'];
+  for (const i of times.keys()) timing.add(recordOf(times), i);
+  timing.write(found, 0);
+  expect(String.fromCharCode(...found.data.subarray(0, found.cells[found.count]))).toBe(
+    `2,0,${'315537897599.999998,'.repeat(5)}`,
+  );
 });

@@ -6,30 +6,23 @@ import type { Action, Context } from '../context.ts';
 import type { Account } from '../model/account.ts';
 import { isSized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
-import { PATHS, type Path, type Request } from '../requests/request.ts';
+import { MODELLED, type Path, type Request } from '../requests/request.ts';
 
-const FILES: readonly Path[] = [
-  ...PATHS.filter((path) => path !== '/responses'),
+/** What programs request most is here more than once. */
+const READ: readonly Path[] = [
+  ...MODELLED,
+  '/surveys',
+  '/responses',
+  '/responses',
   '/responses/csv',
   '/responses/csv',
 ];
-const TAGGED: readonly Path[] = ['/responses', '/responses', '/surveys'];
 
-/** The name of one of the account's small surveys, another account's, nobody's or none. */
+/** The name of one of the account's small surveys, another account's, or nobody's. */
 function someSurvey(random: Random, { world: { names } }: Context, { data }: Account): string {
   const own = pick(random, data.forms)?.survey;
   const isSmall = own !== undefined && !isSized(own);
-  return isSmall && random() < 0.8
-    ? own
-    : pick(random, [pick(random, names), pick(random, names), 'nobody’s', '']);
-}
-
-function someRequest(context: Context, random: Random, paths: readonly Path[]): Request {
-  const { world } = context;
-  const account = pick(random, world.accounts);
-  const path = pick(random, paths);
-  const survey = someSurvey(random, context, account);
-  return { account, path, parameters: randomParameters(random, path, survey, world.accounts) };
+  return isSmall && random() < 0.8 ? own : pick(random, [...names, 'nobody’s']);
 }
 
 async function readAs(
@@ -49,28 +42,18 @@ async function readAs(
   return headers.get('ETag') ?? undefined;
 }
 
-/** Requests anything of a small survey but pages. */
-export const readFile: Action = async (context, random) => {
-  await readAs(context, random, someRequest(context, random, FILES), {});
-};
-
-/** Reads a large file slowly. */
-export const readSlowly: Action = async (context, random) => {
-  const account = pick(random, context.world.pair);
-  const parameters = { survey: 'many bytes', layout: pick(random, [undefined, 'wide' as const]) };
-  const path = pick(random, ['/responses/csv', '/responses/xlsx'] as const);
-  await readAs(context, random, { account, path, parameters }, { slowMs: 3000, method: 'GET' });
-};
-
 /**
- * Requests a page of a small survey, or the list of surveys, for all accounts at the same time,
- * sometimes with the tag of another response, and then with its own.
+ * Requests anything of a small survey for all accounts at the same time, sometimes with the tag of
+ * another response, and then with its own.
  */
-export const poll: Action = async (context, random) => {
-  const { path, parameters } = someRequest(context, random, TAGGED);
-  const all = context.world.accounts.map(async (account) => {
+export const readSmall: Action = async (context, random) => {
+  const { world, tags } = context;
+  const survey = someSurvey(random, context, pick(random, world.accounts));
+  const path = pick(random, READ);
+  const parameters = randomParameters(random, path, survey, world.accounts);
+  const all = world.accounts.map(async (account) => {
     const request = { account, path, parameters };
-    const other = random() < 0.3 ? pick(random, [...context.tags.keys()]) : undefined;
+    const other = random() < 0.3 ? pick(random, [...tags.keys()]) : undefined;
     const tag = await readAs(context, random, request, { tag: other });
     if (tag !== undefined) await readAs(context, random, request, { tag, method: 'GET' });
   });

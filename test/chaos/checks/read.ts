@@ -2,19 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { origin } from '../../support/api.ts';
 import { expectConformance } from '../../support/conformance.ts';
 import { naiveCsv } from '../../support/csv.ts';
+import type { Opening } from '../../support/export.ts';
 import { readWorkbook } from '../../support/xlsx.ts';
 import type { Context } from '../context.ts';
 import { type Layout, different, layoutsOf } from '../expected/layout.ts';
 import { formsOf } from '../expected/select.ts';
 import type { Data } from '../model/account.ts';
 import { type Request, addressOf } from '../requests/request.ts';
-import { type Received, type Sending, send } from '../requests/send.ts';
+import { type Received, send } from '../requests/send.ts';
 import { problemInBody } from './body.ts';
 import { problemInHeaders } from './headers.ts';
 import { leaksIn } from './leaks.ts';
 
 /** How to read, and what may go wrong. */
-export interface Reading extends Sending {
+export interface Reading extends Opening {
   readonly gzip?: boolean;
   /** `If-None-Match`. */
   readonly tag?: string | undefined;
@@ -67,7 +68,7 @@ const MAX_BUSY_MS = 60_000;
  * @throws Error that describes what is wrong
  */
 export async function read(context: Context, request: Request, reading: Reading): Promise<Read> {
-  const { key, method = 'GET', gzip = false, tag, slowMs } = reading;
+  const { key, method = 'GET', gzip = false, tag } = reading;
   const headers = {
     // In capitals, which the local runtime ignores, so that only the Worker compresses.
     'Accept-Encoding': gzip ? 'GZIP' : 'identity',
@@ -78,7 +79,7 @@ export async function read(context: Context, request: Request, reading: Reading)
   try {
     for (const deadline = Date.now() + MAX_BUSY_MS; ; await sleep(RETRY_MS)) {
       const states = request.account.watch();
-      const received = await send(address, { key, method, headers, slowMs });
+      const received = await send(address, { key, method, headers });
       const isRefused = isBusy(received) || isBesideRetries(received, reading);
       if (isRefused && Date.now() > deadline)
         throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);

@@ -1,11 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Opening, decompress, headersOf, open, readExport } from '../../support/export.ts';
-
-/** How to send a request. */
-export interface Sending extends Opening {
-  /** How long to read slowly, in milliseconds. */
-  readonly slowMs?: number | undefined;
-}
 
 /** A response, decompressed. */
 export interface Received {
@@ -23,19 +16,9 @@ const MAX_SECONDS = 120;
  * Sends a request and reads its response. @param address after the API's base path @throws Error if
  * there is none, or it has no end
  */
-export async function send(
-  address: string,
-  { slowMs = 0, ...opening }: Sending,
-): Promise<Received> {
+export async function send(address: string, opening: Opening): Promise<Received> {
   const signal = AbortSignal.timeout(1000 * MAX_SECONDS);
   const response = await open(address, { ...opening, signal });
-  const slowUntil = Date.now() + slowMs;
-  response.on('data', () => {
-    if (Date.now() > slowUntil) return;
-
-    response.pause();
-    void sleep(40).then(() => response.resume());
-  });
   const { complete, bytes } = await readExport(response);
   if (signal.aborted) throw new Error(`no end within ${MAX_SECONDS} s`);
   // not that of a HEAD or a 304
