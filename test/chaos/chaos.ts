@@ -1,22 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { hashApiKey } from '../../src/auth/api-key.ts';
 import { messageOf } from '../../tools/command.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
 import { sendHostile } from './actions/hostile.ts';
+import { endKey, useKey } from './actions/keys.ts';
 import { disconnect, readSmall } from './actions/reads.ts';
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
-import { read } from './checks/read.ts';
 import type { Action, Context } from './context.ts';
 import { tryFault } from './faults/trial.ts';
-import type { Account } from './model/account.ts';
 import { writes } from './model/writes.ts';
 
 /** At a time. */
 const ACTORS = 32;
-
-/** Longer than the Worker takes to write a key's entry to KV. */
-const CACHED_MS = 10_000;
 
 /** Changes anything of an account. */
 const write: Action = async ({ world, tally }, random) => {
@@ -39,6 +33,7 @@ const ACTIONS: readonly (readonly [weight: number, Action])[] = [
   [30, sendHostile],
   [30, write],
   [7, disconnect],
+  [5, endKey],
   [0.5, restart],
 ];
 
@@ -57,18 +52,6 @@ export async function chaos(context: Context, random: Random, seconds: number): 
   await checkMemory(context, idle);
   await checkModel(context);
   checkLog(context);
-}
-
-/** Uses a key, and waits until KV has its entry, which the Worker writes after its response. */
-async function useKey(context: Context, account: Account, key: string): Promise<void> {
-  await read(context, { account, path: '/surveys', parameters: { survey: '' } }, { key });
-  const hash = await hashApiKey(key);
-  const deadline = Date.now() + CACHED_MS;
-  while ((await context.stack.worker.keys.get(hash)) === null) {
-    if (Date.now() > deadline)
-      throw new Error(`a used key is not in the cache after ${CACHED_MS / 1000} s`);
-    await sleep(10);
-  }
 }
 
 /**
