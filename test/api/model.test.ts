@@ -9,7 +9,7 @@ import { isSized } from '../chaos/model/random-data.ts';
 import { World } from '../chaos/model/world.ts';
 import { writes } from '../chaos/model/writes.ts';
 import { randomParameters } from '../chaos/requests/parameters.ts';
-import { MODELLED, type Path, type Request } from '../chaos/requests/request.ts';
+import { PATHS, type Path, type Request } from '../chaos/requests/request.ts';
 import { csvRecords } from '../support/csv.ts';
 import { sql } from '../support/data.ts';
 import { pick, randomFrom } from '../support/random.ts';
@@ -20,9 +20,9 @@ import { pick, randomFrom } from '../support/random.ts';
  * account, conforms to /openapi.json, and has the right headers.
  */
 
-const REQUESTS = 20;
+const REQUESTS = 30;
 const LAYOUTS = ['long', 'wide'] as const;
-const kinds = MODELLED.flatMap((path): [Path, (typeof LAYOUTS)[number]][] =>
+const kinds = PATHS.flatMap((path): [Path, (typeof LAYOUTS)[number]][] =>
   LAYOUTS.slice(0, /csv|xlsx/.test(path) ? 2 : 1).map((layout) => [path, layout]),
 );
 

@@ -6,11 +6,11 @@ import type { Action, Context } from '../context.ts';
 import type { Account } from '../model/account.ts';
 import { isSized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
-import { MODELLED, type Path, type Request } from '../requests/request.ts';
+import { PATHS, type Path, type Request } from '../requests/request.ts';
 
 /** What programs request most is here more than once. */
 const READ: readonly Path[] = [
-  ...MODELLED,
+  ...PATHS,
   '/surveys',
   '/responses',
   '/responses',

@@ -12,6 +12,7 @@ import { byCreation, shortcodesOf, tokenOf } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
 import { formsOf, select } from './select.ts';
 import {
+  type CountedAnswers,
   LONG,
   codebookTable,
   formDataTable,
@@ -26,23 +27,20 @@ import {
 
 const quoted = (text: string | null) => JSON.stringify(text);
 
-/** JSON in which no line splitter finds the end of a line. */
-const escaped = (json: string): string =>
-  json.replace(
+/** @param members JSON by name */
+const jsonOf = (members: Readonly<Record<string, string>>): string =>
+  `{${Object.entries(members)
+    .map(([name, json]) => `${quoted(name)}:${json}`)
+    .join(',')}}`.replace(
     /[\u0085\u2028\u2029]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** @param members JSON by name */
-const jsonOf = (members: Readonly<Record<string, string>>): string =>
-  escaped(
-    `{${Object.entries(members)
-      .map(([name, json]) => `${quoted(name)}:${json}`)
-      .join(',')}}`,
-  );
+const listOf = (jsons: readonly string[]) => `[${jsons.join(',')}]`;
 
-export const keyJson = ({ email }: Account, limits: object | null): string =>
-  JSON.stringify({ email, expires: null, limits });
+/** @param limits as JSON */
+export const keyJson = ({ email }: Account, limits: string): string =>
+  jsonOf({ email: quoted(email), expires: 'null', limits });
 
 export function surveysJson({ marker }: Account, forms: readonly FormVersion[]): string {
   const newestFirst = forms.toSorted((a, b) => b.created - a.created || byCreation(a, b));
@@ -61,7 +59,7 @@ export function surveysJson({ marker }: Account, forms: readonly FormVersion[]):
         timeouts: timeouts ?? 'null',
       }),
   );
-  return `[${surveys.join()}]`;
+  return listOf(surveys);
 }
 
 /** The members of a response before its token. */
@@ -99,18 +97,14 @@ export function codebookJson(
   parameters: Parameters,
 ): string {
   const [names = [], ...records] = codebookTable(questions, shortcodes, parameters);
-  const valueOf = (cell: string | null, name: string): unknown =>
-    JSON_MEMBERS.has(name) ? JSON.parse(cell ?? 'null') : cell;
-  const entries = records.map((cells) =>
-    Object.fromEntries(names.map((name, i) => [name, valueOf(cells[i] ?? null, name ?? '')])),
-  );
-  return escaped(JSON.stringify({ questions: entries }));
+  const entries = records.map((cells) => {
+    const jsons = cells.map((cell, i) =>
+      JSON_MEMBERS.has(names[i] ?? '') ? (cell ?? 'null') : quoted(cell),
+    );
+    return jsonOf(Object.fromEntries(jsons.map((json, i) => [names[i], json])));
+  });
+  return jsonOf({ questions: listOf(entries) });
 }
-
-const countsOf = (rows: readonly Response[]) => ({
-  responses: rows.length,
-  participants: participantsOf(rows),
-});
 
 /** @param selected all responses, also of those participants whom the parameters leave out */
 export function summaryJson(
@@ -119,30 +113,87 @@ export function summaryJson(
   parameters: Parameters,
 ) {
   const { timezone = 'UTC' } = parameters;
-  const shortcodes = shortcodesOf(forms);
   const participants = [...Map.groupBy(selected, ({ userid }) => userid).values()];
-  const leftOut = participants.filter((rows) => isLeftOut(rows, shortcodes, parameters));
+  const leftOut = participants.filter((participant) =>
+    isLeftOut(participant, shortcodesOf(forms), parameters),
+  );
   const without = new Set(leftOut.flat());
-  const kept = selected.filter((row) => !without.has(row));
+  const rows = selected.filter((row) => !without.has(row));
   const format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' });
-  const byDay = Map.groupBy(kept, ({ timestamp }) => format.format(Date.parse(timestamp)));
-  const byForm = Map.groupBy(kept, ({ surveyid }) => shortcodes.get(surveyid) ?? '');
-  const summary = {
-    ...countsOf(kept),
-    first: kept[0]?.timestamp ?? null,
-    last: kept.at(-1)?.timestamp ?? null,
-    days: Array.from(byDay, ([day, rows]) => Object.assign({ day }, countsOf(rows))),
-    left_out: leftOut.length,
-    forms: [...new Set(shortcodes.values())]
-      .filter((shortcode) => byForm.has(shortcode))
-      .map((shortcode) => Object.assign({ shortcode }, countsOf(byForm.get(shortcode) ?? []))),
-    left_out_by: rulesOf(parameters).map(({ rule, name, isBrokenBy }) => {
-      const userids = participants
-        .filter((rows) => isBrokenBy(rows, shortcodes))
-        .map(([row]) => row?.userid ?? '')
-        .toSorted((a, b) => (a < b ? -1 : 1));
-      return { rule, name, participants: userids.length, userids: userids.slice(0, 100) };
-    }),
-  };
-  return escaped(JSON.stringify(summary));
+  const days = [...Map.groupBy(rows, ({ timestamp }) => format.format(Date.parse(timestamp)))].map(
+    ([day, group]) =>
+      jsonOf({
+        day: quoted(day),
+        responses: String(group.length),
+        participants: participantsOf(group),
+      }),
+  );
+  return jsonOf({
+    responses: String(rows.length),
+    participants: participantsOf(rows),
+    first: quoted(rows[0]?.timestamp ?? null),
+    last: quoted(rows.at(-1)?.timestamp ?? null),
+    days: listOf(days),
+    left_out: String(leftOut.length),
+    forms: listOf(formCounts(rows, forms)),
+    left_out_by: listOf(
+      rulesOf(parameters).map(({ rule, name, isBrokenBy }) => {
+        const broken = participants.filter((participant) =>
+          isBrokenBy(participant, shortcodesOf(forms)),
+        );
+        const userids = broken
+          .map(([row]) => row?.userid ?? '')
+          .toSorted((a, b) => (a < b ? -1 : 1));
+        return jsonOf({
+          rule: quoted(rule),
+          name: quoted(name),
+          participants: String(broken.length),
+          userids: listOf(userids.slice(0, 100).map(quoted)),
+        });
+      }),
+    ),
+  });
+}
+
+function formCounts(rows: readonly Response[], forms: readonly FormVersion[]): string[] {
+  const shortcodes = shortcodesOf(forms);
+  const ordered = [...new Set(shortcodes.values())];
+  const byForm = Map.groupBy(rows, ({ surveyid }) => shortcodes.get(surveyid) ?? '');
+  return ordered
+    .filter((shortcode) => byForm.has(shortcode))
+    .map((shortcode) => {
+      const group = byForm.get(shortcode) ?? [];
+      return jsonOf({
+        shortcode: quoted(shortcode),
+        responses: String(group.length),
+        participants: participantsOf(group),
+      });
+    });
+}
+
+/** @param records the number of records of the wide file */
+export function answersJson(
+  counted: readonly CountedAnswers[],
+  records: number,
+  leftOut: number,
+): string {
+  const questions = counted.map(
+    ({ column, shortcode, question, records: answered, distinct, values, other }) =>
+      jsonOf({
+        column: quoted(column),
+        shortcode: quoted(shortcode),
+        question_ref: quoted(question),
+        records: String(answered),
+        distinct: String(distinct),
+        values: listOf(
+          values.map(([value, n]) => jsonOf({ value: quoted(value), records: String(n) })),
+        ),
+        other: String(other),
+      }),
+  );
+  return jsonOf({
+    records: String(records),
+    left_out: String(leftOut),
+    questions: listOf(questions),
+  });
 }

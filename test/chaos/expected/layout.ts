@@ -3,7 +3,9 @@ import { naiveCsv } from '../../support/csv.ts';
 import {
   type Shortcodes,
   answerOf,
+  columnNames,
   firstTyped,
+  isLeftOut,
   keyOf,
   questionsOf,
   wideColumns,
@@ -12,8 +14,10 @@ import {
 import { NUMBER } from '../../support/xlsx.ts';
 import type { Data, FormVersion, Response } from '../model/account.ts';
 import { byCursor, primaryKeyOf, shortcodesOf } from '../model/order.ts';
+import type { Parameters } from '../requests/parameters.ts';
 import type { Request } from '../requests/request.ts';
 import {
+  answersJson,
   codebookJson,
   digestsJson,
   keyJson,
@@ -25,7 +29,9 @@ import { mixturesOf } from './mixtures.ts';
 import { formsOf, select } from './select.ts';
 import {
   type Cells,
+  answersTable,
   codebookTable,
+  countAnswers,
   formDataTable,
   guarded,
   longHeader,
@@ -48,7 +54,7 @@ export interface Unit {
  * them, then an end.
  */
 export interface Layout {
-  readonly status: 200 | 404 | 500;
+  readonly status: 200 | 400 | 404 | 500;
   readonly start: string;
   readonly units: readonly Unit[];
   readonly limit: number;
@@ -78,9 +84,14 @@ export function layoutsOf(
   states: readonly Data[],
 ): Layout[] {
   const { account, path, parameters } = request;
-  const { survey } = parameters;
+  const { survey, layout, count } = parameters;
   if (path === '/surveys') return [whole(surveysJson(account, forms))];
-  if (path === '/key') return [null, { v: 1 }].map((limits) => whole(keyJson(account, limits)));
+  if (path === '/key') return ['null', '{"v":1}'].map((limits) => whole(keyJson(account, limits)));
+  if (survey === '') return [whole(errorBody('No user, no responses!'), 400)];
+  if (layout === 'wide' && path === '/responses/csv' && count) {
+    const why = 'the number of records is known only at the end';
+    return [whole(errorBody(`count cannot be used with layout=wide: ${why}.`), 400)];
+  }
   const ids = new Set(formsOf(parameters, { forms }).map(({ id }) => id));
   const withResponses = states.filter(({ responses }) =>
     responses.some(({ surveyid }) => ids.has(surveyid)),
@@ -113,6 +124,13 @@ function surveyLayouts(
   const selections = different(states.map((data) => select(parameters, survey, data)));
   if (path === '/responses/summary')
     return selections.map((rows) => whole(summaryJson(rows, survey, parameters)));
+  if (path === '/responses/answers')
+    return selections.flatMap((rows) =>
+      states.map((data) => {
+        const all = select({ survey: parameters.survey }, survey, data);
+        return answersLayout(rows, shortcodes, parameters, all);
+      }),
+    );
   if (path !== '/responses/questions') return fileLayouts(request, selections, shortcodes);
   return selections.map((rows) => {
     const questions = questionsOf(rows, shortcodes);
@@ -123,6 +141,45 @@ function surveyLayouts(
         : codebookJson(questions, shortcodes, { ...parameters, safe: undefined }),
     );
   });
+}
+
+function answersLayout(
+  rows: readonly Response[],
+  shortcodes: Shortcodes,
+  parameters: Parameters,
+  ofSurvey: readonly Response[],
+): Layout {
+  const all = questionsOf(rows, shortcodes);
+  const columns = wideColumns(rows, shortcodes, parameters);
+  const names = columnNames(all, shortcodes, parameters.columns);
+  const questions = Array.from(names, ([key, column]) => {
+    const first = all.find(
+      ({ group: [row] }) => row && keyOf(row, shortcodes, parameters.columns) === key,
+    );
+    return { shortcode: first?.shortcode ?? '', question: first?.question ?? '', column };
+  });
+  const participants = [...Map.groupBy(rows, ({ userid }) => userid).values()];
+  const records = participants.flatMap((some) =>
+    wideRecords(some, columns, shortcodes, parameters),
+  );
+  const { column: chosen = questions.map(({ column }) => column) } = parameters;
+  const ofAll = columnNames(questionsOf(ofSurvey, shortcodes), shortcodes, parameters.columns);
+  const known = new Set([...names.values(), ...ofAll.values()]);
+  if (ofSurvey.length > 0 && !chosen.every((name) => known.has(name))) {
+    return whole(
+      errorBody('column must be the name of a question’s column in the wide file of this survey.'),
+      400,
+    );
+  }
+  const counted = countAnswers(records, questions, parameters).filter(({ column }) =>
+    chosen.includes(column),
+  );
+  const leftOut = participants.filter((some) => isLeftOut(some, shortcodes, parameters)).length;
+  return whole(
+    parameters.format === 'csv'
+      ? naiveCsv(answersTable(counted, parameters))
+      : answersJson(counted, records.length, leftOut),
+  );
 }
 
 /** Those of pages and of files of responses. */

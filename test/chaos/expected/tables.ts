@@ -122,7 +122,7 @@ export function codebookTable(
       String(smallestIndex(question)),
       typed(last.question_text),
       String(group.length),
-      String(participantsOf(group)),
+      participantsOf(group),
       first.timestamp,
       last.timestamp,
       choices && typed(JSON.stringify(choices)),
@@ -131,5 +131,69 @@ export function codebookTable(
   return [CODEBOOK, ...records];
 }
 
+/** What participants answered: the table of `format=csv`, after the header. */
+export interface CountedAnswers {
+  readonly column: string;
+  readonly shortcode: string;
+  readonly question: string;
+  readonly records: number;
+  readonly distinct: number;
+  readonly values: readonly (readonly [value: string, records: number])[];
+  readonly other: number;
+}
+
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/**
+ * Counts the cells of a wide file.
+ *
+ * @param records those of the file
+ * @param questions the first question of each of its last columns, and the column's name
+ */
+export function countAnswers(
+  records: readonly Cells[],
+  questions: readonly (Pick<Question, 'shortcode' | 'question'> & { readonly column: string })[],
+  { top = 20 }: Parameters,
+): CountedAnswers[] {
+  return questions.map(({ column, shortcode, question }, i) => {
+    const cells = records
+      .map((record) => record.at(i - questions.length))
+      .filter((cell) => typeof cell === 'string');
+    const counts = Array.from(
+      Map.groupBy(cells, (cell) => cell),
+      ([value, some]) => [value, some.length] as const,
+    );
+    counts.sort(([a, n], [b, m]) => m - n || byBytes(a, b));
+    const values = counts.slice(0, top).map(([value, n]) => [cut(value), n] as const);
+    const other = counts.slice(top).reduce((sum, [, n]) => sum + n, 0);
+    return {
+      column,
+      shortcode,
+      question,
+      records: cells.length,
+      distinct: counts.length,
+      values,
+      other,
+    };
+  });
+}
+
+const cut = (value: string) =>
+  Array.from(value).length > 1000 ? `${Array.from(value).slice(0, 1000).join('')}…` : value;
+
+export function answersTable(counted: readonly CountedAnswers[], { safe }: Parameters): Cells[] {
+  const records = counted.flatMap(({ column, shortcode, question, values, other }): Cells[] => [
+    ...values.map(([value, n]) => [
+      column,
+      shortcode,
+      question,
+      safe ? guarded(value) : value,
+      String(n),
+    ]),
+    ...(other > 0 ? [[column, shortcode, question, null, String(other)]] : []),
+  ]);
+  return [['column', 'shortcode', 'question_ref', 'value', 'records'], ...records];
+}
+
 export const participantsOf = (rows: readonly Response[]) =>
-  new Set(rows.map(({ userid }) => userid)).size;
+  String(new Set(rows.map(({ userid }) => userid)).size);

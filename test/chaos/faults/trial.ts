@@ -5,7 +5,7 @@ import type { Action, Context } from '../context.ts';
 import type { Account } from '../model/account.ts';
 import type { Sized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
-import { MODELLED, type Path, type Request } from '../requests/request.ts';
+import { PATHS, type Path, type Request } from '../requests/request.ts';
 import type { InjectedFault, SqlResult } from './fault.ts';
 import { lies } from './lies.ts';
 import { lasting, passing } from './visible.ts';
@@ -21,7 +21,7 @@ interface Kind {
 const FILES: readonly Path[] = ['/responses/csv', '/responses/ndjson', '/responses/xlsx'];
 const KINDS: readonly Kind[] = [
   // A few requests to the database.
-  ...MODELLED.map((path) => ({ path, survey: 'few rows', maxBytes: Infinity }) as const),
+  ...PATHS.map((path) => ({ path, survey: 'few rows', maxBytes: Infinity }) as const),
   // Many requests to the database, one after another.
   ...['/responses' as const, ...FILES].map(
     (path) => ({ path, survey: 'few rows', maxBytes: 100_000 }) as const,

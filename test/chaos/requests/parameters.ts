@@ -131,7 +131,15 @@ export function randomParameters(
   const filters = random() < 0.5 ? FILTERS.filter(() => random() < 0.35) : [];
   const others = names.filter((name) => random() < (name === 'column' ? 0.2 : 0.6));
   const given = valuesOf(random, [...filters, ...others], () => pick(random, rows));
-  return { survey, ...missing, ...(isWide ? { layout: 'wide' } : {}), ...given };
+  // is refused
+  const count = isWide && path === '/responses/csv' && random() < 0.05 ? { count: true } : {};
+  return {
+    survey,
+    ...missing,
+    ...(isWide ? { layout: 'wide' } : {}),
+    ...given,
+    ...count,
+  };
 }
 
 const few = (random: Random, own: string, others: readonly string[]) =>

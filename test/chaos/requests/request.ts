@@ -17,8 +17,6 @@ export const PATHS = [
   '/responses/digests',
 ] as const;
 export type Path = (typeof PATHS)[number];
-/** Those whose responses the model computes. test/auth/counts.py counts the answers. */
-export const MODELLED: readonly Path[] = PATHS.filter((path) => path !== '/responses/answers');
 
 export interface Request {
   readonly account: Account;
