@@ -23,6 +23,14 @@ import { pick, randomFrom } from '../support/random.ts';
 const REQUESTS = 30;
 /** Those of `/responses/answers`, whose parameters have many combinations. */
 const ANSWERS_REQUESTS = 120;
+/** Leaves nobody out, so that there are more groups than are listed. */
+const EVERYBODY = {
+  since: undefined,
+  until: undefined,
+  userid: undefined,
+  require_metadata: undefined,
+  require_question: undefined,
+};
 const LAYOUTS = ['long', 'wide'] as const;
 const kinds = PATHS.flatMap((path): [Path, (typeof LAYOUTS)[number]][] =>
   LAYOUTS.slice(0, /csv|xlsx/.test(path) ? 2 : 1).map((layout) => [path, layout]),
@@ -52,7 +60,10 @@ function randomRequest(path: Path, layout: (typeof LAYOUTS)[number]): Request {
   return {
     account,
     path,
-    parameters: randomParameters(random, path, pick(random, names), world.accounts, layout),
+    parameters: {
+      ...randomParameters(random, path, pick(random, names), world.accounts, layout),
+      ...(hasMany && EVERYBODY),
+    },
   };
 }
 
