@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { answersQuery } from '../../src/db/answers.ts';
 import { render } from '../../src/db/sql.ts';
 import { createAccount, createBulkSurvey, storeSurvey, withClient } from '../support/data.ts';
+import { parseCsv } from '../support/csv.ts';
 import { expectError, get } from './requests.ts';
 
 const account = await createAccount();
@@ -79,4 +80,27 @@ test('answers that are too large are refused, and the database builds little mor
   expect(new Set(groups.map(({ value }) => value))).toEqual(new Set([`${'é'.repeat(1000)}…`]));
   expect(questions.map(({ values }) => values.length)).toEqual([600, 600, 600]);
   expect(questions[0]?.groups).toHaveLength(20);
+});
+
+test('questions with the same index are in the order of their bytes, and the last of responses at the same time is that of the file', async () => {
+  const rows = ['a', 'B'].map((name) => ({
+    question_ref: name,
+    question_idx: 0,
+    metadata: `{"m": "${name}"}`,
+  }));
+  const survey = await storeSurvey(rows, { account });
+  const file = parseCsv((await get('/responses/csv', survey)).bytes);
+  expect(file.map((row) => row['question_ref'])).toEqual(['a', 'B']);
+  const summary = await get('/responses/summary', survey, { stops: 'true' });
+  expect(JSON.parse(summary.text)).toMatchObject({
+    stops: [
+      { question_ref: 'B', participants: 1 },
+      { question_ref: 'a', participants: 0 },
+    ],
+  });
+  const answers = await get('/responses/answers', survey, { by: 'metadata.m' });
+  expect(JSON.parse(answers.text)).toMatchObject({
+    groups: [{ value: 'B', records: 1 }],
+    questions: [{ column: 'f0.B' }, { column: 'f0.a' }],
+  });
 });

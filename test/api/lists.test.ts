@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { COUNTED, FILTERS, PARAMETERS } from '../chaos/requests/parameters.ts';
+import { FILTERS, PARAMETERS } from '../chaos/requests/parameters.ts';
 import { fetchService } from '../support/api.ts';
 import { resolve } from '../support/api-description.ts';
 
@@ -193,8 +193,7 @@ describe('the model of chaos', () => {
 
   test.each(described)('gives the parameters of %s', (path) => {
     const wide = PARAMETERS[`${path} wide`];
-    const own = [...(PARAMETERS[path] ?? []), ...(COUNTED[path] ?? [])];
-    const listed = [...everywhere, ...FILTERS, ...own];
+    const listed = [...everywhere, ...FILTERS, ...(PARAMETERS[path] ?? [])];
     expectSame([...listed, ...(wide ? ['layout', ...wide] : [])], namesOf(path));
   });
 });

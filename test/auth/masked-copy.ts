@@ -1,24 +1,17 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { generateApiKey, generateLimitedApiKey } from '../../src/auth/api-key.ts';
 import type { KeyLimits } from '../../src/auth/key-limits.ts';
-import { Account, type FormVersion, type Response } from '../chaos/model/account.ts';
+import type { Account } from '../chaos/model/account.ts';
+import { pseudonymOf } from '../chaos/model/limits.ts';
 import { send } from '../chaos/requests/send.ts';
 import { sql, storeKey, withClient } from '../support/data.ts';
 import type { Opening } from '../support/export.ts';
-import { PYTHON } from '../support/needed-programs.ts';
-import { newFolder } from '../support/once-per-run.ts';
-import { runProgram } from '../support/programs.ts';
 import { useStack } from '../support/stack-address.ts';
 import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
 
-const MASK = fileURLToPath(new URL('mask.py', import.meta.url));
-
-/** In the order in which they can be stored. */
+/** In the order in which they can be filled. */
 const TABLES = ['surveys', 'survey_settings', 'responses'];
 
 /** A request but for its key. The path is that after the API's base path. */
@@ -59,85 +52,89 @@ export async function ask(
  *
  * @param given options of the services', with the locale of their databases
  */
-export async function startMaskedCopy(account: Account, given: StackOptions) {
+export async function startMaskedCopy({ id, email }: Account, given: StackOptions) {
   const options = { limits: { ACCOUNT_LIMIT: 1e9, FAILURE_LIMIT: 1e9 }, ...given };
   const [real, copy] = await Promise.all([startStack(options), startStack(options)]);
-  const folder = await newFolder();
   const unlimited = generateApiKey();
   for (const { address } of [real, copy]) {
     useStack(address);
-    await sql('insert into users (id, email) values ($1, $2)', [account.id, account.email]);
-    await storeKey(account.id, unlimited);
-  }
-
-  async function load({ address }: Stack, from: string): Promise<void> {
-    useStack(address);
-    await withClient(async (client) => {
-      await client.query('begin');
-      await client.query(`truncate ${TABLES.join()}`);
-      for (const table of TABLES) {
-        const file = await readFile(join(folder, from, table));
-        const stream = client.query(copyFrom(`copy ${table} from stdin (header)`));
-        await pipeline([file], stream);
-      }
-      await client.query('commit');
-    });
-  }
-
-  /** Stores a new limited key. */
-  async function issue(limits: KeyLimits): Promise<string> {
-    useStack(real.address);
-    const key = generateLimitedApiKey();
-    await storeKey(account.id, key, { limits });
-    return key;
+    await sql('insert into users (id, email) values ($1, $2)', [id, email]);
+    await storeKey(id, unlimited);
   }
 
   return {
     real,
     copy,
     unlimited,
-    issue,
     [Symbol.asyncDispose]: async () => void (await Promise.all([real.stop(), copy.stop()])),
 
-    /** Exports the data, for {@link mask} and {@link restore}. */
-    async save(): Promise<void> {
-      await mkdir(join(folder, 'real'), { recursive: true });
+    /** Stores a new key with these limits, and makes the copy for it. @returns the key */
+    async mask(limits: KeyLimits): Promise<string> {
       useStack(real.address);
-      await withClient(async (client) => {
-        for (const table of TABLES) {
-          const stream = client.query(copyTo(`copy ${table} to stdout (header)`));
-          await pipeline(stream, createWriteStream(join(folder, 'real', table)));
-        }
+      const key = generateLimitedApiKey();
+      await storeKey(id, key, { limits });
+      await withClient(async (from) => {
+        useStack(copy.address);
+        await withClient(async (to) => {
+          await to.query(`truncate ${TABLES.join()}`);
+          for (const table of TABLES) {
+            const rows = from.query(copyTo(`copy ${table} to stdout`));
+            await pipeline(rows, to.query(copyFrom(`copy ${table} from stdin`)));
+          }
+          await hide(to, limits);
+        });
       });
+      return key;
     },
-
-    /** Makes the copy for a new key with these limits. @returns the key */
-    async mask(limits: KeyLimits, seed: number): Promise<string> {
-      await writeFile(join(folder, 'limits.json'), JSON.stringify(limits));
-      const { status, stderr } = await runProgram([PYTHON, MASK, folder, String(seed)]);
-      if (status !== 0) throw new Error(stderr);
-      await load(copy, 'masked');
-      return issue(limits);
-    },
-
-    /** Changes what is hidden, and nothing else. */
-    vary: () => load(real, 'varied'),
-    restore: () => load(real, 'real'),
   };
 }
 
-/** The account as one of the databases has it, with what requests can name. */
-export async function accountIn({ address }: Stack, { id }: Account): Promise<Account> {
-  useStack(address);
-  const moment = (column: string) =>
-    `(extract(epoch from ${column} - timestamptz '2026-03-01Z') * 1e6)::float8`;
-  const forms = await sql<FormVersion>(
-    `select id, survey_name as survey, shortcode, ${moment('created')} as created from surveys`,
+/** Deletes and changes what these limits hide, as docs/keys.md describes it. */
+async function hide(client: pg.Client, limits: KeyLimits): Promise<void> {
+  const valuesOf = async (select: string) =>
+    (await client.query<string[]>({ text: select, rowMode: 'array' })).rows;
+  const allows = (names: readonly string[] | undefined, name = '') =>
+    names === undefined || names.includes(name);
+
+  const forms = await valuesOf('select id, survey_name, shortcode from surveys');
+  const hiddenForms = forms
+    .filter(([, name, code]) => !allows(limits.surveys, name) || !allows(limits.shortcodes, code))
+    .map(([form]) => form);
+  const questions = (await valuesOf('select distinct question_ref from responses')).flat();
+  const hiddenQuestions = questions.filter(
+    (name) => !allows(limits.questions, name) || limits.without_questions?.includes(name),
   );
-  const responses = await sql<Response>(
-    `select surveyid, userid, question_ref, ${moment('timestamp')} as at from responses order by surveyid, timestamp, userid collate "C", question_ref collate "C"`,
+  await client.query(
+    'delete from responses where surveyid = any ($1::uuid[]) or question_ref = any ($2)',
+    [hiddenForms, hiddenQuestions],
   );
-  const account = new Account(id);
-  await account.write({ forms, responses }, async () => {});
-  return account;
+  await client.query('delete from survey_settings where surveyid = any ($1::uuid[])', [
+    hiddenForms,
+  ]);
+  await client.query('delete from surveys where id = any ($1::uuid[])', [hiddenForms]);
+
+  const { secret } = limits;
+  if (secret !== undefined) {
+    const userids = (await valuesOf('select distinct userid from responses')).flat();
+    await client.query(
+      `update responses set userid = pseudonym
+       from unnest($1::text[], $2::text[]) participant (id, pseudonym) where userid = id`,
+      [userids, userids.map((userid) => pseudonymOf(userid, secret))],
+    );
+  }
+
+  const hidesPageid = limits.pageid === false;
+  if (hidesPageid) await client.query('update responses set pageid = null');
+  if (!hidesPageid && !limits.metadata) return;
+  const isObject = `jsonb_typeof(metadata) = 'object'`;
+  const keys = await valuesOf(
+    `select distinct jsonb_object_keys(metadata) from responses where ${isObject}`,
+  );
+  const hiddenKeys = keys
+    .flat()
+    .filter((name) => !allows(limits.metadata, name) || (hidesPageid && name === 'pageid'));
+  await client.query(
+    `update responses set metadata = case when ${isObject} then metadata - $1::text[] end`,
+    [hiddenKeys],
+  );
 }

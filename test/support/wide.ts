@@ -154,7 +154,7 @@ export function wideRecords(
   );
 
   return Array.from(records.values(), (record) => {
-    const kept = repeats === 'first' ? onlyFirstFlows(record, shortcodes) : record;
+    const kept = repeats === 'first' ? firstFlows(record, shortcodes) : record;
     const [first, last] = [kept[0] as Row, kept.at(-1) as Row];
     const answers = new Map(
       kept.map((row) => [keyOf(row, shortcodes, columns), answerOf(row, parameters)]),
@@ -222,10 +222,12 @@ function flowsByForm(rows: readonly Row[], shortcodes: Shortcodes): number[] {
   return Array.from(byForm.values(), (some) => new Set(some.map(({ flowid }) => flowid)).size);
 }
 
-function onlyFirstFlows(rows: readonly Row[], shortcodes: Shortcodes): Row[] {
-  const flows = new Map<string | undefined, string>();
-  for (const { surveyid, flowid } of rows.toReversed()) flows.set(shortcodes.get(surveyid), flowid);
-  return rows.filter(({ surveyid, flowid }) => flows.get(shortcodes.get(surveyid)) === flowid);
+/** The responses of the first flow of each form in each record. */
+export function firstFlows<R extends Row>(rows: readonly R[], shortcodes: Shortcodes): R[] {
+  const formOf = ({ userid, parent_surveyid, parent_shortcode, surveyid }: Row) =>
+    JSON.stringify([userid, parent_surveyid, parent_shortcode, shortcodes.get(surveyid)]);
+  const flows = new Map(rows.toReversed().map((row) => [formOf(row), row.flowid]));
+  return rows.filter((row) => flows.get(formOf(row)) === row.flowid);
 }
 
 /** The text that a response has in its column. */

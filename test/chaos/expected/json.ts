@@ -1,6 +1,14 @@
 import { naiveCsv } from '../../support/csv.ts';
 import { digestsOf } from '../../support/digests.ts';
-import { type Question, type Shortcodes, isLeftOut, rulesOf } from '../../support/wide.ts';
+import {
+  type Question,
+  type Shortcodes,
+  firstFlows,
+  isLeftOut,
+  keyOf,
+  questionsOf,
+  rulesOf,
+} from '../../support/wide.ts';
 import {
   type Account,
   type Data,
@@ -12,7 +20,6 @@ import { byCreation, shortcodesOf, tokenOf } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
 import { formsOf, select } from './select.ts';
 import {
-  type CountedAnswers,
   LONG,
   codebookTable,
   formDataTable,
@@ -27,13 +34,19 @@ import {
 
 const quoted = (text: string | null) => JSON.stringify(text);
 
-/** @param members JSON by name */
-const jsonOf = (members: Readonly<Record<string, string>>): string =>
-  `{${Object.entries(members)
-    .map(([name, json]) => `${quoted(name)}:${json}`)
-    .join(',')}}`.replace(
+/** Escapes what ends a line for some programs. */
+export const withoutLineEnds = (json: string): string =>
+  json.replace(
     /[\u0085\u2028\u2029]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** @param members JSON by name */
+const jsonOf = (members: Readonly<Record<string, string>>): string =>
+  withoutLineEnds(
+    `{${Object.entries(members)
+      .map(([name, json]) => `${quoted(name)}:${json}`)
+      .join(',')}}`,
   );
 
 const listOf = (jsons: readonly string[]) => `[${jsons.join(',')}]`;
@@ -152,7 +165,29 @@ export function summaryJson(
         });
       }),
     ),
+    ...(parameters.stops && { stops: JSON.stringify(stopsOf(selected, rows, forms, parameters)) }),
   });
+}
+
+/**
+ * How many participants have their last response to each question. @param kept the responses of
+ * those who are not left out
+ */
+function stopsOf(
+  selected: readonly Response[],
+  kept: readonly Response[],
+  forms: readonly FormVersion[],
+  { repeats }: Parameters,
+) {
+  const shortcodes = shortcodesOf(forms);
+  const known = repeats === 'first' ? firstFlows(kept, shortcodes) : kept;
+  const last = new Map(known.map((row) => [row.userid, row]));
+  const stops = Map.groupBy(last.values(), (row) => keyOf(row, shortcodes));
+  return questionsOf(selected, shortcodes).map(({ shortcode, question, group: [first] }) => ({
+    shortcode,
+    question_ref: question,
+    participants: stops.get(keyOf(first as Response, shortcodes))?.length ?? 0,
+  }));
 }
 
 function formCounts(rows: readonly Response[], forms: readonly FormVersion[]): string[] {
@@ -169,31 +204,4 @@ function formCounts(rows: readonly Response[], forms: readonly FormVersion[]): s
         participants: participantsOf(group),
       });
     });
-}
-
-/** @param records the number of records of the wide file */
-export function answersJson(
-  counted: readonly CountedAnswers[],
-  records: number,
-  leftOut: number,
-): string {
-  const questions = counted.map(
-    ({ column, shortcode, question, records: answered, distinct, values, other }) =>
-      jsonOf({
-        column: quoted(column),
-        shortcode: quoted(shortcode),
-        question_ref: quoted(question),
-        records: String(answered),
-        distinct: String(distinct),
-        values: listOf(
-          values.map(([value, n]) => jsonOf({ value: quoted(value), records: String(n) })),
-        ),
-        other: String(other),
-      }),
-  );
-  return jsonOf({
-    records: String(records),
-    left_out: String(leftOut),
-    questions: listOf(questions),
-  });
 }

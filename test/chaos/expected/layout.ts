@@ -3,9 +3,7 @@ import { naiveCsv } from '../../support/csv.ts';
 import {
   type Shortcodes,
   answerOf,
-  columnNames,
   firstTyped,
-  isLeftOut,
   keyOf,
   questionsOf,
   wideColumns,
@@ -14,10 +12,9 @@ import {
 import { NUMBER } from '../../support/xlsx.ts';
 import type { Data, FormVersion, Response } from '../model/account.ts';
 import { byCursor, primaryKeyOf, shortcodesOf } from '../model/order.ts';
-import type { Parameters } from '../requests/parameters.ts';
 import type { Request } from '../requests/request.ts';
+import { answersBody } from './answers.ts';
 import {
-  answersJson,
   codebookJson,
   digestsJson,
   keyJson,
@@ -29,9 +26,7 @@ import { mixturesOf } from './mixtures.ts';
 import { formsOf, select } from './select.ts';
 import {
   type Cells,
-  answersTable,
   codebookTable,
-  countAnswers,
   formDataTable,
   guarded,
   longHeader,
@@ -92,6 +87,8 @@ export function layoutsOf(
     const why = 'the number of records is known only at the end';
     return [whole(errorBody(`count cannot be used with layout=wide: ${why}.`), 400)];
   }
+  if (path === '/responses/answers' && parameters.numbers && parameters.format === 'csv')
+    return [whole(errorBody('numbers can only be used with format=json.'), 400)];
   const ids = new Set(formsOf(parameters, { forms }).map(({ id }) => id));
   const withResponses = states.filter(({ responses }) =>
     responses.some(({ surveyid }) => ids.has(surveyid)),
@@ -128,7 +125,7 @@ function surveyLayouts(
     return selections.flatMap((rows) =>
       states.map((data) => {
         const all = select({ survey: parameters.survey }, survey, data);
-        return answersLayout(rows, shortcodes, parameters, all);
+        return whole(...answersBody(rows, shortcodes, parameters, all));
       }),
     );
   if (path !== '/responses/questions') return fileLayouts(request, selections, shortcodes);
@@ -141,45 +138,6 @@ function surveyLayouts(
         : codebookJson(questions, shortcodes, { ...parameters, safe: undefined }),
     );
   });
-}
-
-function answersLayout(
-  rows: readonly Response[],
-  shortcodes: Shortcodes,
-  parameters: Parameters,
-  ofSurvey: readonly Response[],
-): Layout {
-  const all = questionsOf(rows, shortcodes);
-  const columns = wideColumns(rows, shortcodes, parameters);
-  const names = columnNames(all, shortcodes, parameters.columns);
-  const questions = Array.from(names, ([key, column]) => {
-    const first = all.find(
-      ({ group: [row] }) => row && keyOf(row, shortcodes, parameters.columns) === key,
-    );
-    return { shortcode: first?.shortcode ?? '', question: first?.question ?? '', column };
-  });
-  const participants = [...Map.groupBy(rows, ({ userid }) => userid).values()];
-  const records = participants.flatMap((some) =>
-    wideRecords(some, columns, shortcodes, parameters),
-  );
-  const { column: chosen = questions.map(({ column }) => column) } = parameters;
-  const ofAll = columnNames(questionsOf(ofSurvey, shortcodes), shortcodes, parameters.columns);
-  const known = new Set([...names.values(), ...ofAll.values()]);
-  if (ofSurvey.length > 0 && !chosen.every((name) => known.has(name))) {
-    return whole(
-      errorBody('column must be the name of a question’s column in the wide file of this survey.'),
-      400,
-    );
-  }
-  const counted = countAnswers(records, questions, parameters).filter(({ column }) =>
-    chosen.includes(column),
-  );
-  const leftOut = participants.filter((some) => isLeftOut(some, shortcodes, parameters)).length;
-  return whole(
-    parameters.format === 'csv'
-      ? naiveCsv(answersTable(counted, parameters))
-      : answersJson(counted, records.length, leftOut),
-  );
 }
 
 /** Those of pages and of files of responses. */

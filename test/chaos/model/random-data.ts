@@ -54,7 +54,8 @@ const SIZES = {
 export type Sized = keyof typeof SIZES;
 export const SIZED = Object.keys(SIZES) as Sized[];
 export const isSized = (survey: string) => Object.hasOwn(SIZES, survey);
-const RESPONSES_PER_PARTICIPANT = 25;
+/** So few that answers to a question are in more groups than are listed. */
+const RESPONSES_PER_PARTICIPANT = 20;
 
 export function randomUuid(random: Random): string {
   const digits = Array.from({ length: 32 }, () => below(random, 16).toString(16)).join('');
@@ -64,6 +65,12 @@ export function randomUuid(random: Random): string {
 /** Includes formulas, and texts that look like null. */
 const TEXTS = ['', '=1+1', '-5', '\tx', '＠a', 'NULL', '\\N', 'a\r\nb', '"', 'x_x0041_', 'a;=1'];
 const NUMBERS = ['', '0', '-5', '1.50', '123456789012345'];
+/** Numbers of any size, and texts that are nearly numbers. */
+const NEARLY_NUMBERS = [
+  ...['0', '-0', '0.00', '1', '1.50', '1.5', '2', '100', '-3', '-1', '4', '20', '0.1', '0.15'],
+  ...['-12345.678', '999999999999999', '-999999999999999', '0.00000000000001', '1234567890123456'],
+  ...['0.000000000000001', '007', '1e3', '+1', '.5', '1.', '-', '١', '1\n'],
+];
 const randomText = (random: Random): string =>
   random() < 0.5 ? pick(random, TEXTS) : awkwardText(random);
 
@@ -167,19 +174,23 @@ const metadataOf = (m: string): Pick<Response, 'metadata' | 'values'>[] => [
 
 /**
  * A survey of many rows: participants respond one after another, at times that follow each other.
+ * Their last answers are numbers.
  */
 export function sizedSurvey(random: Random, account: Account, survey: Sized) {
   const forms = ['f0', 'f0', 'f1'].map((shortcode) =>
     randomForm(random, account, survey, shortcode),
   );
   const { rows, length } = SIZES[survey];
+  const numbers = NEARLY_NUMBERS.slice(0, pick(random, [14, Infinity]));
+  const textOf = (row: number) =>
+    `${marked(account, `${row} "quoted", äß€😀\n`)}${'x'.repeat(length(row))}`;
   const responses = Array.from({ length: rows }, (_, row) =>
     responseOf(random, account, forms[row % 3] as FormVersion, {
       at: 1_000_047 * Math.floor(row / 3),
       userid: `u${String(Math.floor(row / RESPONSES_PER_PARTICIPANT)).padStart(3, '0')}`,
       question_ref: `q${row % RESPONSES_PER_PARTICIPANT}`,
       question_idx: String(row % RESPONSES_PER_PARTICIPANT),
-      response: `${marked(account, `${row} "quoted", äß€😀\n`)}${'x'.repeat(length(row))}`,
+      response: (row + 1) % RESPONSES_PER_PARTICIPANT ? textOf(row) : pick(random, numbers),
     }),
   );
   return { forms, responses };

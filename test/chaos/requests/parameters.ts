@@ -48,6 +48,14 @@ const VALUES = {
     few(random, `${shortcode}.${question_ref}`, [question_ref]),
   top: (random) => pick(random, [1, 2, 3, 1000]),
   columns: (random) => pick(random, ['form_question', 'question'] as const),
+  by: (random, { shortcode, question_ref }) =>
+    pick(random, [
+      `${shortcode}.${question_ref}`,
+      question_ref,
+      `metadata.${pick(random, METADATA_KEYS)}`,
+      `arm.${pick(random, ARMS)}`,
+    ]),
+  stops: () => true,
   format: (random) => pick(random, ['json', 'csv'] as const),
   interval: (random) => pick(random, ['day', 'hour', 'month'] as const),
   timezone: (random) =>
@@ -93,14 +101,11 @@ export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   '/responses/xlsx': ['metadata', 'arm', 'omit', 'count', 'codebook'],
   '/responses/xlsx wide': [...WIDE, 'codebook', 'numbers'],
   '/responses/questions': ['format', 'columns', 'safe'],
-  '/responses/summary': ['timezone', ...LEAVING_OUT],
-  '/responses/answers': [...LEAVING_OUT, 'value', 'columns', 'top', 'column', 'format', 'safe'],
+  '/responses/summary': ['timezone', 'stops', ...LEAVING_OUT],
+  '/responses/answers': [
+    ...[...LEAVING_OUT, 'value', 'columns', 'top', 'column', 'by', 'numbers', 'format', 'safe'],
+  ],
   '/responses/digests': ['interval'],
-};
-/** Those that the model does not compute: test/auth/counts.py does. */
-export const COUNTED: Readonly<Record<string, readonly string[]>> = {
-  '/responses/answers': ['by', 'numbers'],
-  '/responses/summary': ['stops'],
 };
 
 /**
