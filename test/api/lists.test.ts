@@ -134,13 +134,6 @@ describe('the Python client', () => {
       ']\nCODEBOOK',
       columnsOf('/responses/form-data'),
     ],
-    [
-      'CODEBOOK_COLUMNS',
-      '_digests.py',
-      'CODEBOOK_COLUMNS = [',
-      '\n]',
-      columnsOf('/responses/questions'),
-    ],
   ])('has the names in %s', (_, file, start, end, described) => {
     expectSame(quoted(between(python(file), start, end)), described);
   });

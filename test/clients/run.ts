@@ -92,7 +92,7 @@ async function testPython(): Promise<void> {
 
 async function installPython(environment: string, python: string): Promise<void> {
   await run(process.env['PYTHON'] ?? 'python3', ['-m', 'venv', environment]);
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+  const pip = ['-m', 'pip', 'install', '--quiet', '--no-compile', '--disable-pip-version-check'];
   await run(python, [...pip, './[pandas,stats]', '-r', 'tests/requirements.txt']);
   await run(python, [...pip, '--no-deps', '-r', 'tests/requirements-no-deps.txt']);
 }

@@ -1,7 +1,5 @@
 """Surveys of given answers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

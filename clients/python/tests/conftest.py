@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import random
 import time
@@ -12,7 +10,7 @@ import psycopg
 import pytest
 
 from answers import Answer, Create, add_answers
-from service import KEY, URL, Proxy, Study
+from service import DEMO_SURVEY, KEY, URL, Proxy, Study
 from survey_export import Client, Survey
 
 MARCH = [f"2026-03-{day:02}" for day in range(1, 15)]
@@ -89,6 +87,11 @@ def proxy(monkeypatch: pytest.MonkeyPatch) -> Proxy:
 def client() -> Iterator[Client]:
     with Client(URL, KEY) as client:
         yield client
+
+
+@pytest.fixture
+def demo(client: Client) -> Survey:
+    return client.survey(DEMO_SURVEY)
 
 
 @pytest.fixture

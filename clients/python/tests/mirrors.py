@@ -1,7 +1,5 @@
 """What must hold of a mirror's folder, and processes that end at any point."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -82,20 +80,21 @@ def assert_true(folder: Path) -> dict[str, str]:
     stored = json.loads((folder / "manifest.json").read_bytes())
     completed: dict[str, str] = stored["completed"]
     files = stored["files"]
-    digests = {}
     for name, record in files.items():
         assert hash_of(folder / name) == record["sha256"]
-        if name.startswith("responses/") and "form-data.csv" in files:
-            with (folder / "form-data.csv").open("rb") as file:
-                digests[name] = digest_of(folder / name, read_forms(file)[1])
-            assert digests[name] == record["digest"]
+    responses = {name: files[name]["digest"] for name in files if name.startswith("responses/")}
+    if "form-data.csv" in files:
+        with (folder / "form-data.csv").open("rb") as file:
+            _, shortcodes = read_forms(file)
+        for name, digest in responses.items():
+            assert digest_of(folder / name, shortcodes) == digest
     package = folder / "datapackage.json"
     for resource in json.loads(package.read_bytes())["resources"] if package.exists() else []:
         paths = [resource["path"]] if "hash" in resource else resource["path"]
         hashes = [hash_of(folder / path) for path in paths]
         assert resource.get("hash") in (None, f"sha256:{hashes[0]}")
     if stored["etag"]:
-        assert sorted(digests.values()) == sorted(completed.values())
+        assert sorted(responses.values()) == sorted(completed.values())
         assert {"form-data.csv", "codebook.csv"} <= files.keys()
     return completed
 

@@ -1,11 +1,8 @@
 """What runs of `mirror` changed, row by row."""
 
-from __future__ import annotations
-
 import itertools
 import multiprocessing
 import os
-import random
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -15,8 +12,8 @@ from typing import TypeAlias
 import pytest
 
 from mirrors import ANY, die_before
-from service import DEMO_SURVEY, Study, records_of
-from survey_export import PRIMARY_KEY, Change, Client, MirrorError, Survey
+from service import Study, records_of
+from survey_export import PRIMARY_KEY, Change, MirrorError
 
 Table: TypeAlias = dict[tuple[str | None, ...], dict[str, str | None]]
 """Rows by their primary keys."""
@@ -40,15 +37,7 @@ class StoppedError(Exception):
 
 
 @pytest.mark.parametrize("has_links", [True, False])
-def test_a_table_stays_exact(
-    study: Study,
-    survey: Survey,
-    tmp_path: Path,
-    randomness: random.Random,
-    rounds: int,
-    has_links: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_table_stays_exact(study, survey, tmp_path, randomness, rounds, has_links, monkeypatch):
     """Also if the program ends before it confirms changes, and the survey changes once more."""
     if not has_links:
         monkeypatch.setattr("os.link", lambda *_: Path("/dev/full").write_text("x"))
@@ -64,18 +53,13 @@ def test_a_table_stays_exact(
             study.change()
         survey.mirror(tmp_path)
         found: list[Change] = []
-        is_whole = False
         with suppress(StoppedError), survey.changes(tmp_path) as changes:
-            for change in changes:
-                if len(found) == limit:
-                    if number % 2:
-                        raise StoppedError
-                    break
+            for change in itertools.islice(changes, limit):
                 found.append(change)
                 apply(change, table)
-            else:
-                is_whole = True
-        if not is_whole:
+            if number % 2 and len(found) == limit:
+                raise StoppedError
+        if len(found) == limit:
             is_confirmed = False
             continue
         after = table_of(study)
@@ -101,13 +85,11 @@ def test_a_table_stays_exact(
     assert len([*(tmp_path / ".changes").iterdir()]) == 2
 
 
-def test_a_process_that_is_killed_confirms_nothing(
-    study: Study, survey: Survey, tmp_path: Path
-) -> None:
+def test_a_process_that_is_killed_confirms_nothing(study, survey, tmp_path):
     survey.mirror(tmp_path / "0", "month")
     fork = multiprocessing.get_context("fork")
 
-    def start(folder: Path, number: int) -> None:
+    def start(folder, number):
         die_before(number, ANY, "/.changes")
         survey.changes(folder).__enter__()
         os._exit(0)
@@ -124,13 +106,11 @@ def test_a_process_that_is_killed_confirms_nothing(
     assert number > 5
 
 
-def test_a_copy_without_empty_folders_knows_what_is_confirmed(
-    study: Study, survey: Survey, tmp_path: Path
-) -> None:
+def test_a_copy_without_empty_folders_knows_what_is_confirmed(study, survey, tmp_path):
     """Git, for example, stores no empty folders."""
     folder = tmp_path / "0"
 
-    def changed(*, confirms: bool) -> dict[str, int]:
+    def changed(*, confirms):
         nonlocal folder
         survey.mirror(folder)
         with suppress(StoppedError), survey.changes(folder) as changes:
@@ -152,26 +132,26 @@ def test_a_copy_without_empty_folders_knows_what_is_confirmed(
     assert changed(confirms=True) == {"inserted": 3}
 
 
-def test_refuses_folders_without_the_survey(client: Client, tmp_path: Path) -> None:
-    survey, folder = client.survey(DEMO_SURVEY), tmp_path / "data"
+def test_refuses_folders_without_the_survey(demo, tmp_path):
+    folder = tmp_path / "data"
 
-    def assert_refused(message: str, survey: Survey = survey) -> None:
+    def assert_refused(message, survey=demo):
         with pytest.raises(MirrorError, match=message), survey.changes(folder) as changes:
             next(changes)
 
     folder.mkdir()
     assert_refused("run mirror first")
-    survey.mirror(folder, "month")
-    assert_refused("is the mirror of survey", client.survey("another"))
-    with survey.changes(folder) as changes:
+    demo.mirror(folder, "month")
+    assert_refused("is the mirror of survey", demo.client.survey("another"))
+    with demo.changes(folder) as changes:
         with pytest.raises(MirrorError, match="another process"):
-            survey.mirror(folder, "month")
+            demo.mirror(folder, "month")
         assert_refused("another process")
-        assert len([*changes]) == survey.summary().responses
+        assert len([*changes]) == demo.summary().responses
     last = max((folder / "responses").iterdir())
     last.write_bytes(last.read_bytes() + b"x")
     assert_refused("run mirror first")
-    survey.mirror(folder, "month")
+    demo.mirror(folder, "month")
     assert_refused("is damaged: delete .*changes, and all responses are inserted again")
     next((folder / ".changes").glob("*/*.csv.gz")).unlink()
     assert_refused("versions.json is damaged")

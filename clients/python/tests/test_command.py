@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -10,12 +8,12 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
-from answers import Answer, Create
-from service import DEMO_SURVEY, KEY, URL, Fault, Proxy, get
+from answers import Answer
+from service import DEMO_SURVEY, KEY, URL, Fault, get
 from survey_export import Client, __version__
 from survey_export._cli import main
 
@@ -44,14 +42,14 @@ def printed(finished: tuple[object, str, str]) -> str:
     return finished[1]
 
 
-def test_surveys(run: Run) -> None:
+def test_surveys(run):
     assert f"{DEMO_SURVEY}\thealthfood\thealthlater\thealthstart\n" in printed(run("surveys"))
     assert DEMO_SURVEY in [
         survey["name"] for survey in json.loads(printed(run("surveys", "--json")))
     ]
 
 
-def test_download(tmp_path: Path, run: Run) -> None:
+def test_download(tmp_path, run):
     path = tmp_path / "w.csv.gz"
     userids = ["--userid=1", "--userid", "9272908327168660"]
     filters = ["--since", "2026-01-08", *userids, "--layout", "wide"]
@@ -67,15 +65,13 @@ def test_download(tmp_path: Path, run: Run) -> None:
     assert to_stdout == (0, expected.decode(), summary)
 
 
-def test_answers(run: Run) -> None:
+def test_answers(demo, run):
     water = ["--column", "healthfood.water", "--top", "2"]
     assert printed(run("--url", URL, "answers", *water, DEMO_SURVEY)) == (
         "healthfood.water\t166\tA\nhealthfood.water\t95\tB\nhealthfood.water\t45\t(others)\n"
     )
     rows = json.loads(printed(run("--json", "answers", DEMO_SURVEY, *water, "--value", "label")))
-    assert rows == Client().survey(DEMO_SURVEY).answers(
-        column=water[1], top=2, value="label"
-    ).to_dict("records")
+    assert rows == demo.answers(column=water[1], top=2, value="label").to_dict("records")
 
 
 @pytest.fixture
@@ -91,10 +87,9 @@ def terminal(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
         (lambda survey: survey.download("r.csv"), " responses\n"),
         (lambda survey: survey.download("r.xlsx"), " MB\n"),
         (lambda survey: survey.mirror("data", "month"), " of 3 months"),
-        (lambda survey: survey.download("r.dta"), " MB\n"),
     ],
 )
-def test_progress_on_a_terminal(capfd: pytest.CaptureFixture[str], call: Any, shown: str) -> None:
+def test_progress_on_a_terminal(capfd, call, shown):
     call(Client().survey(DEMO_SURVEY))
     written = capfd.readouterr().err
     assert shown in written
@@ -102,19 +97,19 @@ def test_progress_on_a_terminal(capfd: pytest.CaptureFixture[str], call: Any, sh
 
 
 @pytest.mark.usefixtures("terminal")
-def test_no_progress_on_request(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_progress_on_request(tmp_path, capfd):
     Client().survey(DEMO_SURVEY).download(tmp_path / "r.csv", progress=False)
     assert capfd.readouterr().err == ""
 
 
 @pytest.mark.usefixtures("terminal")
-def test_says_on_a_terminal_what_it_waits_for(proxy: Proxy, run: Run) -> None:
+def test_says_on_a_terminal_what_it_waits_for(proxy, run):
     proxy.faults(Fault(status=503, headers={"Retry-After": "1"}))
     assert "\rtrying again in 1 s (503)" in run("surveys")[2]
 
 
 @pytest.mark.usefixtures("terminal")
-def test_interrupted(proxy: Proxy, tmp_path: Path, run: Run) -> None:
+def test_interrupted(proxy, tmp_path, run):
     proxy.faults(Fault(cut=99_000, error=KeyboardInterrupt()), path="/responses/")
     status, _, written = run("download", DEMO_SURVEY, str(tmp_path / "r.csv"))
     assert status == 1
@@ -123,7 +118,7 @@ def test_interrupted(proxy: Proxy, tmp_path: Path, run: Run) -> None:
     )
 
 
-def test_a_reader_that_ends_early_is_no_error() -> None:
+def test_a_reader_that_ends_early_is_no_error():
     process = subprocess.Popen([COMMAND, "surveys"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout and process.stderr
     process.stdout.close()
@@ -132,7 +127,7 @@ def test_a_reader_that_ends_early_is_no_error() -> None:
     assert (closed.stderr, closed.returncode) == (b"", 0)
 
 
-def test_mirror(tmp_path: Path, run: Run) -> None:
+def test_mirror(tmp_path, run):
     folder = str(tmp_path / "data")
     mirror = ["mirror", DEMO_SURVEY, folder, "--interval", "month", "--until", "2026-02-01"]
     assert printed(run(*mirror)) == f"{folder}: 1 added, 0 changed, 0 removed\n"
@@ -140,7 +135,7 @@ def test_mirror(tmp_path: Path, run: Run) -> None:
     assert described == {"added": [], "changed": [], "removed": []}
 
 
-def test_codebook(create_survey: Create, run: Run) -> None:
+def test_codebook(create_survey, run):
     assert printed(run("codebook", DEMO_SURVEY)).startswith(
         "healthstart.consent\t400\tDo you want to take part?"
     )
@@ -161,14 +156,7 @@ def test_codebook(create_survey: Create, run: Run) -> None:
         (2, ["mirror", DEMO_SURVEY], {}, "required: folder"),
     ],
 )
-def test_failures(
-    status: int,
-    arguments: list[str],
-    env: dict[str, str],
-    message: str,
-    run: Run,
-    working_folder: Path,
-) -> None:
+def test_failures(status, arguments, env, message, run, working_folder):
     exited, printed, error = run(*arguments, **env)
     assert (exited, printed, error.count("\n")) == (status, "", 1)
     assert error.startswith("survey-export: ")
@@ -177,10 +165,9 @@ def test_failures(
     assert [*working_folder.iterdir()] == []
 
 
-def test_help(run: Run) -> None:
+def test_help(run):
     assert printed(run("--version")) == f"survey-export {__version__}\n"
-    assert ".dta or .sav, is the format" in " ".join(printed(run("download", "--help")).split())
-    assert "created if it is missing" in " ".join(printed(run("mirror", "--help")).split())
+    assert "--require-question" in printed(run("download", "--help"))
 
 
 @pytest.mark.usefixtures("working_folder")
@@ -193,7 +180,7 @@ def test_help(run: Run) -> None:
         (["mirror", "data"], "data: 0 added, "),
     ],
 )
-def test_says_that_nothing_is_selected(run: Run, arguments: list[str], shown: str) -> None:
+def test_says_that_nothing_is_selected(run, arguments, shown):
     command, *others = arguments
     status, printed, told = run(command, DEMO_SURVEY, *others, "--shortcode", "nosuch")
     assert (status, told.count("\n"), "nothing is selected" in told) == (0, 1, True)
@@ -204,7 +191,6 @@ def test_says_that_nothing_is_selected(run: Run, arguments: list[str], shown: st
     "arguments",
     [
         ["answers"],
-        ["answers", "--json"],
         ["codebook"],
         ["download", "-"],
         ["download", "r.sav"],
@@ -213,8 +199,8 @@ def test_says_that_nothing_is_selected(run: Run, arguments: list[str], shown: st
     ],
 )
 def test_no_control_character_of_others_reaches_a_terminal(
-    create_survey: Create, working_folder: Path, arguments: list[str]
-) -> None:
+    create_survey, working_folder, arguments
+):
     texts = [f"{HOSTILE}\nA. Yes\nB. No", f"{HOSTILE}\nA. No\nB. Yes"]
     survey = create_survey(
         [
@@ -237,29 +223,25 @@ def test_no_control_character_of_others_reaches_a_terminal(
     assert re.findall(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e]", shown.decode()) == []
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
-def test_prints_all_rows_in_any_encoding(create_survey: Create, encoding: str) -> None:
+def test_prints_all_rows_in_any_encoding(create_survey):
     texts = ["plain", "日本", "🌊", "Água"]
     survey = create_survey([Answer("q", text, userid=text) for text in texts])
-    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    env = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     env |= {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
 
-    def printed(*arguments: str) -> bytes:
+    def printed(*arguments):
         command = [COMMAND, arguments[0], survey.name, *arguments[1:]]
         return subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE).stdout
 
-    lines = printed("answers").decode(encoding).splitlines()
-    expected = {text.encode(encoding, "replace").decode(encoding) for text in texts}
-    assert {line.split("\t")[2] for line in lines} == expected
-    for some in (texts, texts[2:]):
-        filters = [f"--userid={text}" for text in some]
-        rows = json.loads(printed("answers", "--json", *filters))
-        assert {row["value"] for row in rows} == {*some}
+    lines = printed("answers").decode("cp1252").splitlines()
+    assert {line.split("\t")[2] for line in lines} == {"plain", "??", "?", "Água"}
+    rows = json.loads(printed("answers", "--json", *(f"--userid={text}" for text in texts[1:])))
+    assert {row["value"] for row in rows} == {*texts[1:]}
     assert printed("download", "-") == get("/responses/csv", survey=survey.name)
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_failed_output(unbuffered: str) -> None:
+def test_failed_output(unbuffered):
     with Path("/dev/full").open("w") as full:
         env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         failed = subprocess.run(

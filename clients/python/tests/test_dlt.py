@@ -1,10 +1,7 @@
 """The example with dlt and DuckDB."""
 
-from __future__ import annotations
-
 import importlib
 import multiprocessing
-import random
 import signal
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,7 @@ import duckdb
 import pytest
 
 from mirrors import ANY, CSV, FORM_DATA, die_before
-from service import KEY, URL, Study, records_of
+from service import KEY, URL, records_of
 from survey_export import RESPONSE_COLUMNS, Client
 from survey_export._digests import FORM_COLUMNS
 
@@ -51,12 +48,10 @@ def load(example: Any, name: str, folder: Path, phase: str = "", number: int = 0
     example.load(Client(URL, KEY).survey(name), folder / "data", pipeline)
 
 
-def test_a_database_is_exact_after_edits_and_kills(
-    example: Any, study: Study, tmp_path: Path, randomness: random.Random
-) -> None:
+def test_a_database_is_exact_after_edits_and_kills(example, study, tmp_path, randomness):
     fork = multiprocessing.get_context("fork")
 
-    def run(*given: Any) -> int | None:
+    def run(*given):
         process = fork.Process(target=load, args=(example, study.name, tmp_path, *given))
         process.start()
         process.join()
@@ -83,7 +78,7 @@ def test_a_database_is_exact_after_edits_and_kills(
     assert rows_in(tmp_path) == [[], []]
 
 
-def test_every_column_is_text_of_any_length(example: Any, study: Study, tmp_path: Path) -> None:
+def test_every_column_is_text_of_any_length(example, study, tmp_path):
     form = study.add_version("20260301T10")
     study.update_forms("metadata = jsonb_build_object('long', repeat('x', 200000))")
     for name in ("20260301T10", "baseline"):

@@ -1,11 +1,8 @@
 """Values that readers and writers like to change, at the start and after 25,000 plain rows."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -93,7 +90,7 @@ def rows_of(frame: pandas.DataFrame) -> list[Row]:
     return texts.where(texts.notna(), None).to_dict("records")  # type: ignore[no-any-return]
 
 
-READERS: dict[str, tuple[str, bool, Callable[[Path], list[Row]]]] = {
+READERS = {
     "DuckDB": ("r.csv", True, of_duckdb),
     "pandas.read_csv": ("r.csv", False, of_pandas),
     "csv": ("r.csv", False, of_csv),
@@ -106,14 +103,14 @@ def without_nulls(rows: list[Row]) -> list[Row]:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_documented_readers_change_nothing(hostile: Hostile, tmp_path: Path, reader: str) -> None:
+def test_documented_readers_change_nothing(hostile, tmp_path, reader):
     name, keeps_null, read = READERS[reader]
     survey, rows = hostile
     survey.download(tmp_path / name)
     assert read(tmp_path / name) == (rows if keeps_null else without_nulls(rows))
 
 
-def test_client_changes_nothing(hostile: Hostile, tmp_path: Path) -> None:
+def test_client_changes_nothing(hostile, tmp_path):
     survey, rows = hostile
     assert rows_of(survey.frame()) == rows
     assert [*map(of_response, survey.rows())] == rows
@@ -127,13 +124,13 @@ def test_client_changes_nothing(hostile: Hostile, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["r.dta", "r.sav"])
-def test_labelled_files_change_nothing(hostile: Hostile, tmp_path: Path, name: str) -> None:
+def test_labelled_files_change_nothing(hostile, tmp_path, name):
     """SPSS has no texts of more than 32,767 bytes, and drops spaces at their ends."""
     is_stata = name == "r.dta"
     survey, rows = hostile
     rows = rows[: len(rows) // 2 - 12_500]
     kept = [row["question_ref"] or "" for row in rows if is_stata or LONG not in row.values()]
-    selection: dict[str, Any] = {"shortcode": "hostile"} if is_stata else {"question_ref": kept}
+    selection = {"shortcode": "hostile"} if is_stata else {"question_ref": kept}
     wide = survey.frame(layout="wide", **selection).fillna("")
     survey.download(tmp_path / name, **selection)
     read = pyreadstat.read_dta if is_stata else pyreadstat.read_sav

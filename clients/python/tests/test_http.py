@@ -1,18 +1,12 @@
-from __future__ import annotations
-
 import gzip
-import socket
 import traceback
 import tracemalloc
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 
 import httpx
 import pytest
 
-from service import KEY, URL, Fault, Proxy
-from survey_export import Client, Key, ServiceError, Survey, SurveyExportError, TransferError
+from service import KEY, URL, Fault
+from survey_export import Client, Key, ServiceError, SurveyExportError, TransferError
 from test_exact import COMPLETE, JSON
 
 GZIP = {"Content-Encoding": "gzip"}
@@ -20,52 +14,50 @@ COUNT = {"X-Total-Count": "1"}
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
-def test_retries(survey: Survey, proxy: Proxy, waits: list[float]) -> None:
-    def busy(status: int, retry_after: str = "") -> Fault:
-        return Fault(status=status, headers={"Retry-After": retry_after})
+def busy(status: int, retry_after: str = "") -> Fault:
+    return Fault(status=status, headers={"Retry-After": retry_after})
 
-    proxy.faults(busy(503, "7"), busy(429, "7"), busy(503))
+
+def test_retries(survey, proxy, waits):
+    """The Retry-After can be a date, here one of the past, or nothing that can be read."""
+    past = "Wed, 21 Oct 2015 07:28:00 GMT"
+    proxy.faults(busy(503, "7"), busy(429, past), busy(502), busy(504, "x"), busy(520, "-1"))
     assert survey.summary().responses == 150
-    assert waits[:2] == [7, 7]
-    assert 1.5 < waits[2] <= 2
-    assert len(proxy.paths()) == 4
-    proxy.faults(*(Fault(status=status, body=b"") for status in (502, 504, 520, 524, 529)))
-    assert survey.summary().responses == 150
+    assert waits[:2] == [7, 0]
+    for wait, longest in zip(waits[2:], (2, 4, 8), strict=True):
+        assert 0.8 * longest <= wait <= longest
     assert len(proxy.paths()) == 6
 
-    # The Retry-After can be a date, here one of the past, or nothing that can be read.
-    proxy.faults(busy(503, "Wed, 21 Oct 2015 07:28:00 GMT"), *map(partial(busy, 503), ("x", "-1")))
-    waits.clear()
-    assert survey.summary().responses == 150
-    assert waits[0] == 0
-    assert 0.8 <= waits[1] <= 1
-    assert len(proxy.paths()) == 4
 
-    # A service that stays busy, an hour's wait, and other errors end in an error.
-    too_long = ["3600", "9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT"]
-    once = [*map(partial(busy, 429), too_long), busy(500)]
-    for fault, requests in [(busy(429, "7"), 7), *((fault, 1) for fault in once)]:
-        proxy.always(fault)
-        with pytest.raises(ServiceError, match="busy") as failed:
-            survey.summary()
-        assert failed.value.status == fault.status
-        assert len(proxy.paths()) == requests
+@pytest.mark.parametrize(
+    ("fault", "requests"),
+    [
+        (busy(429, "7"), 7),
+        (busy(429, "3600"), 1),
+        (busy(429, "9" * 5000), 1),
+        (busy(503, "Fri, 31 Dec 9999 23:59:59 GMT"), 1),
+        (busy(500), 1),
+    ],
+    ids=range(5),
+)
+def test_gives_up(survey, proxy, waits, fault, requests):
+    proxy.always(fault)
+    with pytest.raises(ServiceError, match="busy") as failed:
+        survey.summary()
+    assert failed.value.status == fault.status
+    assert len(proxy.paths()) == requests
 
 
 @pytest.mark.parametrize("call", COMPLETE)
-def test_something_else_in_place_of_a_response(
-    proxy: Proxy, client: Client, tmp_path: Path, call: str
-) -> None:
+def test_something_else_in_place_of_a_response(proxy, client, tmp_path, call):
     """It is not requested again."""
     page = Fault(status=200, body=b"<html>Welcome</html>\n", headers=HTML)
-    bodies = [b"[1]", b"{}", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}']
+    bodies = [b"[1]", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}']
     others = [(Fault(status=200, body=body), "something else") for body in bodies]
     for fault, message in [
         (page, r"HTTP status 200, .* URL"),
         *(others if call in JSON else []),
     ]:
-        if (call, fault.body) == ("surveys", b"{}"):  # like no surveys
-            continue
         proxy.always(fault)
         with pytest.raises(ServiceError, match=message) as failed:
             COMPLETE[call][1](client.survey("any"), tmp_path)
@@ -74,7 +66,7 @@ def test_something_else_in_place_of_a_response(
 
 
 @pytest.mark.parametrize("body", [b"garbage", gzip.compress(b'{"error":{"message":"busy"}}')[:-9]])
-def test_damaged_error(survey: Survey, proxy: Proxy, body: bytes) -> None:
+def test_damaged_error(survey, proxy, body):
     proxy.faults(
         Fault(status=503, headers=GZIP, body=body), Fault(status=429, headers=GZIP, body=body)
     )
@@ -91,24 +83,14 @@ def test_damaged_error(survey: Survey, proxy: Proxy, body: bytes) -> None:
         (401, {}, b" ", ["surveys", "csv"]),
         (200, HTML, b"<p>", ["surveys", "csv"]),
         (200, {}, b" ", ["surveys", "summary"]),
-        (200, {}, b"[],", ["surveys"]),
-        (200, {}, b"[", ["surveys"]),
         (200, {}, b"[" + b"[]," * 10**7 + b"[]]", ["surveys"]),
         (200, COUNT, b"x", ["csv", "rows"]),
         (200, COUNT, b"surveyid,timestamp,userid,question_ref" + b",a" * 2**20 + b"\n", ["csv"]),
     ],
 )
 def test_no_body_fills_the_memory(
-    client: Client,
-    proxy: Proxy,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    encoding: dict[str, str],
-    status: int,
-    kind: dict[str, str],
-    body: bytes,
-    calls: list[str],
-) -> None:
+    client, proxy, tmp_path, monkeypatch, encoding, status, kind, body, calls
+):
     """The body has no end, or very many values."""
     monkeypatch.setattr("survey_export._http.ATTEMPTS", 1)
     monkeypatch.setattr("survey_export._records.LARGEST_RECORD", 2**22)
@@ -125,13 +107,13 @@ def test_no_body_fills_the_memory(
         assert peak < 2**28, call
 
 
-def test_no_terminal_obeys_an_error(survey: Survey, proxy: Proxy) -> None:
+def test_no_terminal_obeys_an_error(survey, proxy):
     proxy.always(Fault(status=400, body=b'{"error":{"message":"\\u001b[31m \\u202e"}}'))
     with pytest.raises(ServiceError, match=r"^\ufffd\[31m \ufffd$"):
         survey.summary()
 
 
-def test_redirects_are_not_followed(survey: Survey, proxy: Proxy) -> None:
+def test_redirects_are_not_followed(survey, proxy):
     for target in ("https://x.example/api/v1/responses/summary", "/api/v1/responses/summary"):
         proxy.faults(Fault(status=301, headers={"Location": f"{target}?survey=secret"}))
         with pytest.raises(ServiceError, match=rf"301: .* has moved to \S*{target}$") as failed:
@@ -139,31 +121,27 @@ def test_redirects_are_not_followed(survey: Survey, proxy: Proxy) -> None:
         assert failed.value.status == 301
 
 
-@pytest.mark.parametrize("wrong", ["TLS to a port without", "host", "port", "proxy"])
-def test_an_address_that_was_never_reached_fails_at_once(
-    monkeypatch: pytest.MonkeyPatch, waits: list[float], wrong: str
-) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        closed = f"127.0.0.1:{free.getsockname()[1]}"
-    urls = {
-        "TLS to a port without": URL.replace("http:", "https:"),
-        "host": "http://nowhere.invalid",
-        "port": f"http://{closed}",
-        "proxy": "http://x.example",
-    }
-    if wrong == "proxy":
-        monkeypatch.setenv("ALL_PROXY", f"http://me:secret@{closed}")
-    with pytest.raises(TransferError, match=f"^cannot reach {urls[wrong]}: .") as failed:
-        Client(urls[wrong], KEY).surveys()
+@pytest.mark.parametrize(
+    ("url", "proxy"),
+    [
+        (URL.replace("http:", "https:"), ""),  # TLS to a port without
+        ("http://nowhere.invalid", ""),
+        ("http://127.0.0.1:1", ""),
+        ("http://x.example", "http://me:secret@127.0.0.1:1"),
+    ],
+)
+def test_an_address_that_was_never_reached_fails_at_once(monkeypatch, waits, url, proxy):
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(TransferError, match=f"^cannot reach {url}: .") as failed:
+        Client(url, KEY).surveys()
     assert (failed.value.status, failed.value.code, failed.value.request_id) == (None, None, None)
     assert "\n" not in str(failed.value)
     assert "secret" not in str(failed.value)
     assert waits == []
 
 
-def test_an_address_that_was_reached_is_tried_again(survey: Survey, proxy: Proxy) -> None:
-    def refuse(_: str) -> None:
+def test_an_address_that_was_reached_is_tried_again(survey, proxy):
+    def refuse(_):
         raise httpx.ConnectError("refused")
 
     survey.summary()
@@ -179,10 +157,9 @@ def test_an_address_that_was_reached_is_tried_again(survey: Survey, proxy: Proxy
     [
         *[
             (f"https://{rest}", "", "", "URL")
-            for rest in ("", "x/?a", "x/?", "x:abc", "x\ny", "x:99999", "x:-1", "me:secret@x")
+            for rest in ("", "x/?a", "x/?", "x:abc", "x\ny", "x:99999", "x:-1", "me:secret@x:abc")
         ],
-        *[(url, "", "", "URL") for url in ("", "export.example.org", "ftp://x")],
-        ("https://me:secret@x:abc", "", "", "URL"),
+        *[(url, "", "", "URL") for url in ("", "export.example.org", "ftp://x", "http://me@x")],
         ("https://x", "ALL_PROXY", "http://proxy:abc", "of a proxy"),
         ("https://x", "ALL_PROXY", "socks5://x:1", "socks"),
         ("https://x", "ALL_PROXY", "ftp://x", "proxy"),
@@ -190,9 +167,7 @@ def test_an_address_that_was_reached_is_tried_again(survey: Survey, proxy: Proxy
         ("https://x", "SSL_CERT_FILE", __file__, "SSL_CERT_FILE"),
     ],
 )
-def test_refuses_other_urls(
-    monkeypatch: pytest.MonkeyPatch, url: str, variable: str, value: str, message: str
-) -> None:
+def test_refuses_other_urls(monkeypatch, url, variable, value, message):
     monkeypatch.delenv("SURVEY_EXPORT_URL", raising=False)
     monkeypatch.setenv(variable or "UNUSED", value)
     with pytest.raises(ValueError, match=message) as refused:
@@ -200,13 +175,13 @@ def test_refuses_other_urls(
     assert "secret" not in str(refused.value)
 
 
-def test_refuses_parameters_that_are_too_long_for_a_url(survey: Survey, proxy: Proxy) -> None:
+def test_refuses_parameters_that_are_too_long_for_a_url(survey, proxy):
     with pytest.raises(ValueError, match="too long"):
         survey.summary(userid=[f"{number:020}" for number in range(5000)])
     assert proxy.paths() == []
 
 
-def test_url_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_url_and_key(monkeypatch):
     for name in ("SURVEY_EXPORT_URL", "SURVEY_EXPORT_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ValueError, match="SURVEY_EXPORT_URL"):
@@ -220,9 +195,9 @@ def test_url_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Client().key() == Key("demo@example.org", None)
 
 
-def test_no_error_has_the_key(survey: Survey, proxy: Proxy) -> None:
+def test_no_error_has_the_key(survey, proxy):
     broken = KEY + "\n" + KEY
-    attempts: list[tuple[Fault, Callable[[], object]]] = [
+    attempts = [
         (Fault(cut=10), lambda: [*survey.rows()]),
         (Fault(cut=0), survey.codebook),
         (Fault(status=401), survey.summary),

@@ -1,7 +1,5 @@
 """Survey.save_stata and Survey.save_spss. pyreadstat reads the files back."""
 
-from __future__ import annotations
-
 import struct
 import warnings
 from contextlib import nullcontext
@@ -11,8 +9,7 @@ from typing import Any
 import pyreadstat
 import pytest
 
-from answers import Answer, Create, add_answers
-from service import Proxy, Study
+from answers import Answer, add_answers
 from survey_export import Survey, SurveyExportError
 from survey_export._files import put
 
@@ -34,9 +31,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / str(request.param)
 
 
-def test_a_question_whose_answers_are_all_letters_becomes_numbers(
-    create_survey: Create, tmp_path: Path
-) -> None:
+def test_a_question_whose_answers_are_all_letters_becomes_numbers(create_survey, tmp_path):
     answers = {
         "letters": {"1": "A", "2": "b", "4": "B"},
         "mixed": {"1": "A", "2": "maybe"},
@@ -55,11 +50,13 @@ def test_a_question_whose_answers_are_all_letters_becomes_numbers(
     )
     table, metadata = save(survey, tmp_path / "responses.dta")
     assert metadata.variable_value_labels == {"form_letters": {1: "Yes", 2: "No"}}
-    assert table["form_letters"].fillna(0).tolist() == [1, 2, 0, 2]
-    assert table["form_mixed"].tolist() == ["A", "maybe", "", ""]
-    assert table["form_unlisted"].tolist() == ["A", "C", "", ""]
-    assert table["form_empty"].tolist() == ["A", "", "", ""]
-    assert table["form_text"].tolist() == ["", "", "A", ""]
+    assert table.iloc[:, 8:].fillna(0).to_dict("list") == {
+        "form_letters": [1, 2, 0, 2],
+        "form_mixed": ["A", "maybe", "", ""],
+        "form_unlisted": ["A", "C", "", ""],
+        "form_empty": ["A", "", "", ""],
+        "form_text": ["", "", "A", ""],
+    }
 
     table, metadata = save(survey, tmp_path / "responses.sav")
     assert table["form.letters"].tolist() == ["A", "b", "", "B"]
@@ -70,12 +67,10 @@ def test_a_question_whose_answers_are_all_letters_becomes_numbers(
     }
 
 
-def test_two_saves_at_the_same_time(
-    create_survey: Create, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_saves_at_the_same_time(create_survey, path, monkeypatch):
     survey = create_survey([Answer("q", "A")])
 
-    def save_again(new: Path, path: Path) -> None:
+    def save_again(new, path):
         monkeypatch.undo()
         survey.download(path)
         put(new, path)
@@ -85,9 +80,7 @@ def test_two_saves_at_the_same_time(
     assert [*path.parent.iterdir()] == [path]
 
 
-def test_no_labels_where_a_letter_stands_for_different_choices(
-    create_survey: Create, path: Path
-) -> None:
+def test_no_labels_where_a_letter_stands_for_different_choices(create_survey, path):
     survey = create_survey(
         [
             Answer("turned\x1b", "a", YES_NO, "1"),
@@ -135,7 +128,7 @@ OTHERS = ["ª", "µ", "xe\u0301", "_", "a\nb", "str12", "strL", "long", "vlong"]
 OTHERS += ["x" * 300, "x" * 299 + "y", "ก" * 100]
 
 
-def test_hard_names(create_survey: Create, path: Path) -> None:
+def test_hard_names(create_survey, path):
     names = [*NAMES, *OTHERS]
     survey = create_survey([Answer(name, f"{i}", f"Question {i}") for i, name in enumerate(names)])
     for columns in ("question", "form_question"):
@@ -149,7 +142,7 @@ def test_hard_names(create_survey: Create, path: Path) -> None:
             assert list(table.columns[8 : 8 + len(NAMES)]) == expected
 
 
-def test_long_labels(create_survey: Create, tmp_path: Path) -> None:
+def test_long_labels(create_survey, tmp_path):
     question = "ก" * 300 + "\nA. " + "🌊" * 20_000 + "\nB. " + "b" * 20_000
     texts = [question, "r" * 256, "กำ" * 40, "one\r\n two \u2028three"]
     survey = create_survey([Answer(f"q{i}", "A", text) for i, text in enumerate(texts)])
@@ -164,7 +157,7 @@ def test_long_labels(create_survey: Create, tmp_path: Path) -> None:
     assert labels == {"A": "🌊" * 29 + "…", "B": "b" * 117 + "…"}
 
 
-def test_a_row_fits_into_stata(create_survey: Create, tmp_path: Path) -> None:
+def test_a_row_fits_into_stata(create_survey, tmp_path):
     """[R] Limits: 1,048,576 bytes. All texts become strLs, of which a row has 8 bytes."""
     texts = ["é" * 1022 if number % 2 else "x" * 2040 for number in range(520)]
     table, _ = save(
@@ -177,9 +170,7 @@ def test_a_row_fits_into_stata(create_survey: Create, tmp_path: Path) -> None:
     assert widths == [8] * 528
 
 
-def test_a_text_that_cannot_be_stored_names_its_column_and_row(
-    create_survey: Create, tmp_path: Path
-) -> None:
+def test_a_text_that_cannot_be_stored_names_its_column_and_row(create_survey, tmp_path):
     answers = [Answer("q", "short", userid="1"), Answer("q", "é" * 16_384, userid="007")]
     survey = create_survey(answers)
     path = tmp_path / "responses.sav"
@@ -195,8 +186,8 @@ def test_a_text_that_cannot_be_stored_names_its_column_and_row(
 
 @pytest.mark.parametrize(("changes", "is_saved"), [(1, True), (5, False)])
 def test_answers_that_are_deleted_between_the_two_tables(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, changes: int, is_saved: bool
-) -> None:
+    study, survey, proxy, tmp_path, changes, is_saved
+):
     study.delete()
     add_answers(
         study, [Answer(f"q{number}", "A", YES_NO, userid) for userid in "12" for number in range(9)]

@@ -1,12 +1,8 @@
 """Runs that fail or are killed, and the next ones."""
 
-from __future__ import annotations
-
 import multiprocessing
-import random
 import signal
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,13 +19,11 @@ from mirrors import (
     die_before,
     files_of,
 )
-from service import KEY, URL, Fault, Proxy, Study
-from survey_export import Client, MirrorChangingError, ServiceError, Survey, TransferError
+from service import KEY, URL, Fault
+from survey_export import Client, MirrorChangingError, ServiceError, TransferError
 
 
-def test_failed_run_loses_nothing(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
-) -> None:
+def test_failed_run_loses_nothing(study, survey, proxy, tmp_path):
     """The only response of a day moves to another day, which cannot be downloaded."""
     study.delete("timestamp::date = '2026-03-09'")
     study.add(["2026-03-09"])
@@ -49,9 +43,7 @@ def test_failed_run_loses_nothing(
     assert_exact(tmp_path, study)
 
 
-def test_broken_transfer_after_a_form_was_renamed(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
-) -> None:
+def test_broken_transfer_after_a_form_was_renamed(study, survey, proxy, tmp_path):
     """With the new form data, no earlier digest is that of a file, also of a day that is gone."""
     survey.mirror(tmp_path)
     study.delete("timestamp::date = '2026-03-09'")
@@ -77,15 +69,7 @@ FILTERS = {
 
 
 @pytest.mark.parametrize("kind", ["day", "hour", "month", "filters"])
-def test_random_rounds(
-    study: Study,
-    survey: Survey,
-    proxy: Proxy,
-    tmp_path: Path,
-    randomness: random.Random,
-    rounds: int,
-    kind: Any,
-) -> None:
+def test_random_rounds(study, survey, proxy, tmp_path, randomness, rounds, kind):
     """Whatever is cut is requested again.
 
     A run that is killed anywhere, or during which responses change, and change back between two
@@ -96,33 +80,33 @@ def test_random_rounds(
     filters = FILTERS if kind == "filters" else {}
     length = {"hour": 13, "day": 10, "month": 7}[interval]
 
-    def mirror_and_die(number: int, events: list[str]) -> None:
+    def mirror_and_die(number, events):
         die_before(number, events, str(tmp_path))
         Client(URL, KEY).survey(study.name).mirror(tmp_path, interval, **filters)
 
-    def kill() -> None:
+    def kill():
         last, events = randomness.choice([(100, ANY), (15, REPLACING)])
         run = fork.Process(target=mirror_and_die, args=(randomness.randrange(1, last), events))
         run.start()
         run.join()
         assert run.exitcode in (0, -signal.SIGKILL)
 
-    def change(_: str) -> None:
+    def change(_):
         ways = [study.mark, study.unmark, study.unmark, study.change]
         if randomness.random() < 0.5:
             randomness.choice(ways)()
 
-    def mirror_while_it_changes() -> None:
+    def mirror_while_it_changes():
         proxy.fault = change
         with suppress(MirrorChangingError):
             survey.mirror(tmp_path, interval, **filters)
             assert_responses_exact(tmp_path, study, **filters)  # no digest covers the codebook
         study.add(["2026-03-05"], 40)  # so the codebook is downloaded again
 
-    def cut(_: str) -> Fault | None:
+    def cut(_):
         return Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.1 else None
 
-    for number in range(rounds * 3 if kind == "day" else rounds // 2):
+    for number in range(rounds * 2 if kind == "day" else rounds // 2):
         study.add(["2026-03-03", "2026-03-09"], 40)
         for _ in range(randomness.randrange(8)):
             study.change()

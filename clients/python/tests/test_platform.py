@@ -5,8 +5,6 @@ It is given the long file and the form data.
 Comments name what the service does differently on purpose.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import random
@@ -15,12 +13,11 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import polars
-import psycopg
 from vlab_prepro import Preprocessor, compute_seed
 
 from service import Study
 
-SURVEYS = 200
+SURVEYS = 40
 RECORD = ["userid", "parent_surveyid", "parent_shortcode"]
 KEYS = ["cluster", "ad_id"]
 ARMS = ["seed_2", "seed_25_2"]
@@ -34,18 +31,6 @@ TIMES = [
 ROUNDED = 0.6e-6
 """How far seconds may differ: the service rounds to microseconds, the library has floats."""
 OF_RECORDS = [*itertools.product(["last", "first", "drop"], [[], ["cluster"]])]
-COLUMNS: dict[str, Any] = {"metadata": KEYS, "timing": "true", "arm": ARMS}
-OF_COLUMNS = [
-    {name: COLUMNS[name] for name in some}
-    for n in range(4)
-    for some in itertools.combinations(COLUMNS, n)
-]
-ADDED = [
-    "corrections",
-    *TIMES,
-    *(f"metadata.{key}" for key in KEYS),
-    *(f"arm.{arm}" for arm in ARMS),
-]
 OTHERS = ["flowid", "started", "ended", "attempts", "answers", "metadata"]
 """The service's columns that the library does not have."""
 
@@ -101,11 +86,11 @@ def table(csv: bytes) -> polars.DataFrame:
     return polars.read_csv(csv, infer_schema=False)
 
 
-def cells_of(wide: polars.DataFrame, without: list[str]) -> dict[tuple[object, ...], Any]:
+def cells_of(wide: polars.DataFrame) -> dict[tuple[object, ...], Any]:
     """Return what is not null by record and column."""
     return {
         (*(record[name] for name in RECORD), name): cell
-        for record in wide.drop(without, strict=False).to_dicts()
+        for record in wide.drop(OTHERS, strict=False).to_dicts()
         for name, cell in record.items()
         if cell is not None
     }
@@ -175,33 +160,31 @@ def arm_of(arm: str, seed: int | str | None, stored: str | None) -> str | None:
     return str(compute_seed(int(seed), key=arm))
 
 
-def test_wide_files_are_what_the_library_makes(
-    database: psycopg.Connection[Any], randomness: random.Random
-) -> None:
-    """Each survey is tried with all ways to choose records, and in turn with those of columns."""
-    for number in range(SURVEYS):
+def test_wide_files_are_what_the_library_makes(database, randomness):
+    """Each survey is tried with all ways to choose records."""
+    for _ in range(SURVEYS):
         study = Study(
             database, f"Platform {uuid.uuid4()}", randomness, *randomness.choice(["a", "ab", "aab"])
         )
         add_answers(study, randomness)
         responses, forms = table(study.export()), table(study.export("/responses/form-data"))
-        for position, (repeats, testers) in enumerate(OF_RECORDS):
-            parameters: dict[str, Any] = {
+        for repeats, testers in OF_RECORDS:
+            parameters = {
                 "value": randomness.choice(["response", "translated"]),
                 "columns": randomness.choice(["form_question", "question"]),
                 "repeats": repeats,
                 "require_metadata": testers,
-                **OF_COLUMNS[(number + position) % len(OF_COLUMNS)],
+                "metadata": KEYS,
+                "timing": "true",
+                "arm": ARMS,
             }
             wide = table(study.export(layout="wide", **parameters))
-            if "timing" in parameters:
-                # A record has its own corrections. The library counts all of the participant's.
-                wide = wide.with_columns(polars.col("corrections").cast(int).sum().over("userid"))
+            # A record has its own corrections. The library counts all of the participant's.
+            wide = wide.with_columns(polars.col("corrections").cast(int).sum().over("userid"))
             table_of_library = of_the_library(
                 responses, forms, repeats, testers, parameters["value"], parameters["columns"]
             )
-            without = [name for name in ADDED if name not in wide.columns]
-            actual, expected = cells_of(wide, OTHERS), cells_of(table_of_library, without)
+            actual, expected = cells_of(wide), cells_of(table_of_library)
             assert actual.keys() == expected.keys(), parameters
             for key, cell in expected.items():
                 if key[-1] in TIMES:

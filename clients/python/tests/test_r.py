@@ -1,7 +1,5 @@
 """The labelled files of the R package have the same values and labels."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,10 +13,12 @@ from survey_export import Survey
 
 R_CLIENT = Path(__file__).parents[2] / "r"
 PROGRAM = r"""
-arguments <- commandArgs(trailingOnly = TRUE)
-parameters <- c(list(survey_client(), arguments[[1]]), eval(parse(text = arguments[[2]])))
-haven::write_sav(do.call(survey_labelled, parameters), "r.sav")
-haven::write_dta(do.call(survey_labelled, c(parameters, program = "stata")), "r.dta")
+survey <- list(survey_client(), commandArgs(trailingOnly = TRUE))
+for (number in seq_along(selections)) {
+  labelled <- function(...) do.call(survey_labelled, c(survey, selections[[number]], ...))
+  haven::write_sav(labelled(), paste0(number, ".sav"))
+  haven::write_dta(labelled(program = "stata"), paste0(number, ".dta"))
+}
 """
 
 
@@ -79,43 +79,40 @@ def survey(create_survey: Create) -> Survey:
     )
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"value": "translated", "timing": True},
-        {"value": "label", "metadata": ["ad_id", "x"]},
-        {"columns": "question", "repeats": "first"},
-        {"userid": "nobody"},
-    ],
-)
+SELECTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("", {}),
+    ('value = "translated", timing = TRUE', {"value": "translated", "timing": True}),
+    ('value = "label", metadata = c("ad_id", "x")', {"value": "label", "metadata": ["ad_id", "x"]}),
+    ('columns = "question", repeats = "first"', {"columns": "question", "repeats": "first"}),
+    ('userid = "nobody"', {"userid": "nobody"}),
+]
+
+
 @pytest.mark.filterwarnings("ignore:.*has no value labels")
-def test_labelled_files_are_those_of_r(
-    survey: Survey, library: Path, tmp_path: Path, parameters: dict[str, Any]
-) -> None:
-    program = f".libPaths({str(library)!r}); library(surveyexport); {PROGRAM}"
-    values = ", ".join(f"{name} = {value!r}" for name, value in parameters.items())
-    in_r = f"list({values.replace('True', 'TRUE').replace('[', 'c(').replace(']', ')')})"
+def test_labelled_files_are_those_of_r(survey, library, tmp_path):
+    selections = ", ".join(f"list({in_r})" for in_r, _ in SELECTIONS)
+    program = (
+        f".libPaths({str(library)!r}); library(surveyexport); selections <- list({selections})"
+    )
     ran = subprocess.run(
-        ["Rscript", "--vanilla", "-e", program, survey.name, in_r],
+        ["Rscript", "--vanilla", "-e", f"{program}; {PROGRAM}", survey.name],
         cwd=tmp_path,
         check=True,
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert parameters or "form.versions has no value labels" in ran.stderr
+    assert "form.versions has no value labels" in ran.stderr
 
-    survey.save_spss(tmp_path / "python.sav", **parameters)
-    survey.save_stata(tmp_path / "python.dta", **parameters)
-    for read, suffix in [(pyreadstat.read_sav, "sav"), (pyreadstat.read_dta, "dta")]:
-        (ours, our_labels), (theirs, their_labels) = [
-            read(tmp_path / f"{name}.{suffix}") for name in ("python", "r")
-        ]
-        assert [*theirs.columns] == [*ours.columns]
-        assert theirs.fillna(0).values.tolist() == ours.fillna(0).values.tolist()
-        of_questions = [
-            [label or "" for label in labels.column_labels] for labels in (our_labels, their_labels)
-        ]
-        assert of_questions[0] == of_questions[1]
-        assert their_labels.variable_value_labels == our_labels.variable_value_labels
-        assert parameters or their_labels.variable_value_labels
+    for number, (_, parameters) in enumerate(SELECTIONS, start=1):
+        for read, suffix in [(pyreadstat.read_sav, "sav"), (pyreadstat.read_dta, "dta")]:
+            survey.download(tmp_path / f"python.{suffix}", **parameters)
+            (ours, our_labels), (theirs, their_labels) = [
+                read(tmp_path / f"{name}.{suffix}") for name in ("python", number)
+            ]
+            assert [*theirs.columns] == [*ours.columns]
+            assert theirs.fillna(0).values.tolist() == ours.fillna(0).values.tolist()
+            assert [label or "" for label in their_labels.column_labels] == [
+                label or "" for label in our_labels.column_labels
+            ]
+            assert their_labels.variable_value_labels == our_labels.variable_value_labels
+            assert parameters or their_labels.variable_value_labels

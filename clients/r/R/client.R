@@ -181,7 +181,7 @@ fail_as <- function(response, file) {
     paste(", moved to", sub("\\?.*", "", header(response, "Location")))
   }
   message <- tryCatch(
-    text_of(members(members(read_text(file))[["error"]])[["message"]]),
+    text_of(members(read_members(file)[["error"]])[["message"]]),
     error = function(error) {
       paste0("HTTP status ", status, moved, ", and no message of the service: check its URL")
     }

@@ -37,8 +37,7 @@ survey_download <- function(
 
 # The folder of a download. One with another key, selection or format does not continue it.
 part_folder <- function(client, path, ending, parameters) {
-  read <- function(file, response) members(read_text(file))
-  owner <- request(client, "/key", list(), read)
+  owner <- request(client, "/key", list(), read_members)
   identity <- deparse(list(client$url, owner[names(owner) != "expires"], ending, parameters))
   bytes <- as.integer(charToRaw(paste(identity, collapse = "\n")))
   checksum <- Reduce(function(sum, byte) (sum * 65599 + byte) %% 2147483647, bytes, 0)
@@ -68,7 +67,7 @@ join <- function(files, whole, open) {
 # Downloads a wide CSV file, and returns its table. It has as many participants as the summary.
 download_wide <- function(client, parameters, file, progress = FALSE) {
   selection <- selection_of(parameters, "repeats", "require_metadata", "require_question")
-  read <- function(file, response) as.numeric(members(read_text(file))[["participants"]])
+  read <- function(...) as.numeric(read_members(...)[["participants"]])
   expected <- NULL
   for (round in 1:5) {
     table <- request(client, "/responses/csv", parameters, read_csv, file, progress)

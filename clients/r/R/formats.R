@@ -67,7 +67,7 @@ data_frame <- function(names, values_of) {
 }
 
 # A table whose counts are numbers.
-counted <- function(table, ...) {
+counted <- function(table) {
   counts <- intersect(names(table), c("responses", "participants", "records"))
   table[counts] <- lapply(table[counts], as.numeric)
   table
@@ -81,7 +81,8 @@ table_of <- function(objects, names) {
   }))
 }
 
-read_text <- function(file, ...) {
+# The members of the JSON in a file.
+read_members <- function(file, ...) {
   bytes <- readBin(file, "raw", file.size(file))
   # A value takes up to 100 times the memory of its text.
   values <- lapply(c("[", "{", ","), grepRaw, bytes, fixed = TRUE, all = TRUE)
@@ -89,7 +90,7 @@ read_text <- function(file, ...) {
   if (any(bytes == 0)) fail("What was received is no JSON.")
   text <- rawToChar(bytes)
   Encoding(text) <- "UTF-8"
-  text
+  members(text)
 }
 
 # The members of a JSON object or array, each as JSON.

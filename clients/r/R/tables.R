@@ -5,9 +5,7 @@ survey_list <- function(client = NULL) {
     "id", "survey_name", "shortcode", "title", "formid", "created", "metadata",
     "translation_conf", "off_time", "timeouts"
   )
-  request(client, "/surveys", list(), read = function(file, response) {
-    table_of(members(read_text(file)), names)
-  })
+  request(client, "/surveys", list(), read = function(...) table_of(read_members(...), names))
 }
 
 survey_codebook <- function(client = NULL, survey = NULL, ...) {
@@ -22,7 +20,7 @@ survey_answers <- function(client = NULL, survey = NULL, ..., numbers = FALSE) {
 
   parameters[c("format", "numbers")] <- c("json", "true")
   read <- function(...) {
-    found <- table_of(members(members(read_text(...))[["questions"]]), c("column", "numbers"))
+    found <- table_of(members(read_members(...)[["questions"]]), c("column", "numbers"))
     found <- found[!is.na(found$numbers), ]
     columns <- c("records", "min", "q1", "median", "q3", "max", "sum")
     found[columns] <- table_of(found$numbers, columns)
@@ -35,7 +33,7 @@ survey_answers <- function(client = NULL, survey = NULL, ..., numbers = FALSE) {
 survey_summary <- function(client = NULL, survey = NULL, ...) {
   parameters <- parameters_of(survey, list(...))
   request(client, "/responses/summary", parameters, read = function(...) {
-    summary <- members(read_text(...))
+    summary <- read_members(...)
     entries <- lapply(summary[c("days", "forms", "left_out_by")], members)
     stops <- if ("stops" %in% names(summary)) members(summary[["stops"]])
     left_out_by <- table_of(entries$left_out_by, c("rule", "name", "participants"))

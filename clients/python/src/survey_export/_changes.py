@@ -50,8 +50,7 @@ def changes(folder: Path, url: str, survey: str) -> Generator[Iterator[Change]]:
         yield read()
 
         if is_read:
-            _save(state, versions[-1:])
-            _remove_others(state, versions[-1:])
+            _keep(state, versions[-1:])
 
 
 def _add_version(state: Path, responses: Path) -> list[Path]:
@@ -75,16 +74,14 @@ def _add_version(state: Path, responses: Path) -> list[Path]:
     except (ValueError, LookupError, TypeError):
         raise _damage(state) from None
 
-    if not state.exists():  # before there is a folder, which alone would count as confirmed
-        _save(state, versions)
-    _remove_others(state, versions)
+    _keep(state, versions)  # before there is a folder, which alone would count as confirmed
     present.mkdir()
     for path in responses.glob("*.csv.gz"):
         try:
             os.link(path, present / path.name)
         except OSError:  # a file system without hard links
             shutil.copyfile(path, present / path.name)
-    _save(state, [*versions, present])
+    _keep(state, [*versions, present])
     return [*versions, present]
 
 
@@ -95,21 +92,17 @@ def _files(versions: list[Path]) -> dict[str, list[str]]:
     }
 
 
-def _save(state: Path, versions: list[Path]) -> None:
+def _keep(state: Path, versions: list[Path]) -> None:
+    """Store which files the versions have, and remove all others."""
     replace(state, state.with_name("new"), json.dumps(_files(versions)).encode())
-
-
-def _remove_others(state: Path, versions: list[Path]) -> None:
     for path in {*state.parent.iterdir()} - {state, *versions}:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _compare(versions: list[Path]) -> Iterator[Change]:
     """Yield what changed in a file. The last version is the present one. Any can lack the file."""
-    files = versions[:1]
-    for before, file in itertools.pairwise(versions):
-        if not _are_equal(before, file):
-            files.append(file)
+    pairs = itertools.pairwise(versions)
+    files = [versions[0], *(file for before, file in pairs if not _are_equal(before, file))]
     if len(files) == 1:
         return
 
@@ -139,9 +132,9 @@ def _change(by_version: dict[int, bytes], present: int) -> Change:
 
 
 def _are_equal(one: Path, other: Path) -> bool:
-    if not (one.exists() and other.exists()):
-        return one.exists() == other.exists()
-    return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
+    if one.exists() and other.exists():
+        return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
+    return one.exists() == other.exists()
 
 
 def _records(version: int, path: Path) -> Iterator[tuple[str, Key, int, bytes]]:

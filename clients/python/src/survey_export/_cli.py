@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
             _tell(str(warning.message))
 
         if options.json:
-            lines = [json.dumps(value)]
+            lines = [json.dumps(value, default=asdict)]
         output = sys.stderr if options.file == "-" else sys.stdout
         for line in lines:
             print(printable(line) if output.isatty() else line, file=output)
@@ -126,9 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     everywhere.add_argument(
         "--url", help="where the service is; by default the environment variable SURVEY_EXPORT_URL"
     )
-    everywhere.add_argument(
-        "--json", action="store_true", default=argparse.SUPPRESS, help="print JSON"
-    )
+    everywhere.add_argument("--json", action="store_true", help="print JSON")
     everywhere.add_argument(
         "--version", action="version", version=f"survey-export {version('survey-export')}"
     )
@@ -158,15 +156,13 @@ def _parser() -> argparse.ArgumentParser:
         return command
 
     add(_surveys)
-    formats = _FILTERS | _FORMATS
-    add(_download, "survey", "file", **formats)
+    add(_download, "survey", "file", **_FILTERS, **_FORMATS)
     mirror = add(_mirror, "survey", "folder", **_FILTERS)
     mirror.add_argument(
         "--interval", choices=["day", "hour", "month"], default="day", help="default: day"
     )
     add(_codebook, "survey", **_FILTERS)
-    counted = _FILTERS | _ANSWERS
-    add(_answers, "survey", **counted)
+    add(_answers, "survey", **_FILTERS, **_ANSWERS)
     return parser
 
 
@@ -181,7 +177,7 @@ def _surveys(client: Client, _: argparse.Namespace) -> _Output:
     if not surveys:
         _tell("your account has no surveys")
     lines = [_line(survey.name, *(form.shortcode for form in survey.forms)) for survey in surveys]
-    return [asdict(survey) for survey in surveys], lines
+    return surveys, lines
 
 
 def _download(client: Client, options: argparse.Namespace) -> _Output:
@@ -209,7 +205,7 @@ def _mirror(client: Client, options: argparse.Namespace) -> _Output:
     changes = survey.mirror(options.folder, options.interval, **_parameters(options))
     _tell_if_empty([*Path(options.folder, "responses").glob("*")])
     counts = [f"{len(starts)} {kind}" for kind, starts in asdict(changes).items()]
-    return asdict(changes), [f"{options.folder}: {', '.join(counts)}"]
+    return changes, [f"{options.folder}: {', '.join(counts)}"]
 
 
 def _codebook(client: Client, options: argparse.Namespace) -> _Output:
@@ -217,7 +213,7 @@ def _codebook(client: Client, options: argparse.Namespace) -> _Output:
     questions = client.survey(options.survey).codebook(**_parameters(options))
     _tell_if_empty(questions)
     lines = [_line(each.column, each.responses, each.question_text) for each in questions]
-    return [asdict(question) for question in questions], lines
+    return questions, lines
 
 
 def _answers(client: Client, options: argparse.Namespace) -> _Output:
@@ -225,9 +221,11 @@ def _answers(client: Client, options: argparse.Namespace) -> _Output:
     parameters = {"survey": options.survey, **_parameters(options)}
     rows = client._http.json("/responses/answers", parameters, answer_rows)
     _tell_if_empty(rows)
-    texts = ["(others)" if row["value"] is None else row["value"] for row in rows]
-    counted = zip(rows, texts, strict=True)
-    return rows, [_line(row["column"], row["records"], text) for row, text in counted]
+    lines = [
+        _line(row["column"], row["records"], "(others)" if row["value"] is None else row["value"])
+        for row in rows
+    ]
+    return rows, lines
 
 
 def _line(*cells: object) -> str:

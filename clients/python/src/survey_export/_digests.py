@@ -8,22 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, cast
 
+from ._models import Question
 from ._records import RESPONSE_COLUMNS, cells, csv_table, value
 
 VERSION = 1
 FORM_COLUMNS = ["surveyid", "shortcode", "survey_name", "version", "survey_created", "metadata"]
-CODEBOOK_COLUMNS = [
-    "column",
-    "shortcode",
-    "question_ref",
-    "question_idx",
-    "question_text",
-    "responses",
-    "participants",
-    "first",
-    "last",
-    "choices",
-]
+CODEBOOK_COLUMNS = [*Question.__annotations__]
 _SURVEYID = RESPONSE_COLUMNS.index("surveyid")
 _AD_ID = RESPONSE_COLUMNS.index("ad_id")
 

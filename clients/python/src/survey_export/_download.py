@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -89,7 +90,7 @@ def _fetch_counted(
 
     Return its records.
     """
-    path = "/responses/xlsx" if suffix == ".xlsx" else CSV.path
+    path = f"/responses/{suffix[1:]}"
     count = count_workbook if suffix == ".xlsx" else count_csv
     selection = filters_of(parameters, "repeats", "require_metadata", "require_question")
     expected: list[int] = []
@@ -135,30 +136,22 @@ def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file:
 
 def count_csv(file: IO[bytes]) -> Counts:
     """Count a wide file, whose first column is `userid`."""
-    records = 0
-    participants = set()
-    for record in csv_table(file, ["userid"], more=True):
-        records += 1
-        participants.add(first_cell(record))
-    return records, len(participants)
+    records = Counter(map(first_cell, csv_table(file, ["userid"], more=True)))
+    return records.total(), len(records)
 
 
 def count_workbook(file: IO[bytes]) -> Counts:
     """Count a workbook, whose first column is `userid` in the wide layout."""
-    participants: set[bytes] = set()
-    records = -1
     try:
         with ZipFile(file) as archive, archive.open(_SHEET) as sheet:
-            for records, row in enumerate(_rows(sheet)):
-                if records > 0:
-                    participants.update(_FIRST_CELL.findall(row))
+            rows = _rows(sheet)
+            next(rows)
+            records = Counter(b"".join(_FIRST_CELL.findall(row)) for row in rows)
             if archive.testzip():
                 raise BadZipFile
-    except (BadZipFile, zlib.error, EOFError, LookupError):
-        records = -1
-    if records < 0:
-        raise TransferError("the workbook is empty, damaged or something else")
-    return records, len(participants)
+    except (BadZipFile, zlib.error, EOFError, LookupError, StopIteration):
+        raise TransferError("the workbook is empty, damaged or something else") from None
+    return records.total(), len(records)
 
 
 def _rows(sheet: IO[bytes]) -> Iterator[bytes]:

@@ -59,7 +59,8 @@ def answer_rows(body: dict[str, Any]) -> list[dict[str, Any]]:
             rest = [total - count for total, count in zip(rest, inside, strict=True)]
             counts = [*inside, answer["records"] - sum(inside)]
             for group, records in zip(groups, counts, strict=True):
-                rows += [names | answer | group | {"records": records}] if records else []
+                if records:
+                    rows.append(names | answer | group | {"records": records})
     return rows
 
 
@@ -94,9 +95,7 @@ def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
             for position, column in enumerate(columns):
                 column.extend(map(shared.__getitem__, values[position :: len(columns)]))
 
-    names = [str(column.pop(0)) for column in columns]
-    texts = [pandas.array(column, dtype="string") for column in columns]
-    return pandas.DataFrame(dict(zip(names, texts, strict=True)))
+    return pandas.DataFrame({name: pandas.array(texts, dtype="string") for name, *texts in columns})
 
 
 def require(module: str) -> Any:

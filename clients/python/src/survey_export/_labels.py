@@ -128,10 +128,8 @@ def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> l
         limit = program.value_labels_limit(max(1, len(choices)))
         choices = {letter: cut_label(choice, limit, bytes_of) for letter, choice in choices.items()}
         texts = dict.fromkeys(question.question_text for question in of_column[column])
-        label = " / ".join(texts)
-        if not texts and name != column:
-            label = column
-        label = cut_label(label, program.label_limit, program.size)
+        whole = " / ".join(texts) if texts or name == column else column
+        label = cut_label(whole, program.label_limit, program.size)
         variables.append(Variable(name, label, choices, answers))
     return variables
 

@@ -18,8 +18,9 @@ from ._records import PRIMARY_KEY, RESPONSE_COLUMNS
 _FORMAT = 1
 MANIFEST = "manifest.json"
 PACKAGE = "datapackage.json"
-_NAME = re.compile(r"form-data\.csv|codebook\.csv|responses/[\dT-]+\.csv\.gz", re.ASCII)
-_INTERVAL_FILE = re.compile(r"\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
+_NAME = re.compile(
+    r"form-data\.csv|codebook\.csv|responses/\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz", re.ASCII
+)
 _TABLES = {"responses": RESPONSE_COLUMNS, "form-data": FORM_COLUMNS, "codebook": CODEBOOK_COLUMNS}
 _KEYS = {"responses": [*PRIMARY_KEY], "form-data": ["surveyid"], "codebook": ["column"]}
 _TYPES = {
@@ -27,7 +28,9 @@ _TYPES = {
     **dict.fromkeys(["question_idx", "version", "responses", "participants"], "integer"),
 }
 _CSV = {
-    **{"format": "csv", "mediatype": "text/csv", "encoding": "utf-8"},
+    "format": "csv",
+    "mediatype": "text/csv",
+    "encoding": "utf-8",
     "dialect": {"delimiter": ",", "quoteChar": '"', "doubleQuote": True, "lineTerminator": "\n"},
 }
 
@@ -154,11 +157,12 @@ def interval_files(folder: Path) -> list[str]:
 
     Raises MirrorError for any other file that a reader would take for one.
     """
-    paths = [*(folder / "responses").glob("*.csv.gz")]
-    for path in paths:
-        if not _INTERVAL_FILE.fullmatch(path.name):
+    names = [f"responses/{path.name}" for path in (folder / "responses").glob("*.csv.gz")]
+    for name in names:
+        if not _NAME.fullmatch(name):
+            path = folder / name
             raise MirrorError(f"{path} is not part of the mirror, but looks like it: remove it")
-    return [f"responses/{path.name}" for path in paths]
+    return names
 
 
 def _save(path: Path, contents: dict[str, Any] | None) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ._digests import VERSION, count_in_codebook, digest_of, read_forms
 from ._errors import (
@@ -21,7 +21,7 @@ from ._errors import (
     TransferError,
 )
 from ._files import open_gzip, open_locked, opened, put
-from ._http import Http, Response, Result, parsed
+from ._http import Http, Response, parsed
 from ._manifest import MANIFEST, FileRecord, Manifest, interval_files
 from ._models import Changes, key, surveys
 from ._parameters import FILTERS, Parameter
@@ -103,7 +103,11 @@ class _Run:
         self._manifest.check(folder, **copied)
 
     def run(self) -> Changes:
-        self._check_files()
+        if self._manifest.version != VERSION:
+            self._manifest.files = {}
+        if not self._manifest.is_of(self._folder):
+            self._manifest.etag = None
+        self._manifest.version = VERSION
         try:
             return self._rounds()
         except NoResponsesError:
@@ -140,9 +144,10 @@ class _Run:
         """Replace the codebook. Return whether it has as many responses as the digests."""
         try:
             parameters = self._parameters(format="csv")
-            responses = self._fetch(
-                "/responses/questions", parameters, _CODEBOOK, count_in_codebook
-            )
+            with opened(self._new / _CODEBOOK, "w+b") as file:
+                responses = fetch(
+                    self._http, "/responses/questions", parameters, file, count_in_codebook
+                )
         except ServiceError as error:
             if error.code != "export_too_large":
                 raise
@@ -152,14 +157,6 @@ class _Run:
         if responses == digests.responses:
             self._install({_CODEBOOK: FileRecord.of(self._new / _CODEBOOK, None)}, [])
         return responses == digests.responses
-
-    def _check_files(self) -> None:
-        """Forget the ETag if any file in the folder was changed, and the files that were."""
-        if self._manifest.version != VERSION:
-            self._manifest.files = {}
-        if not self._manifest.is_of(self._folder):
-            self._manifest.etag = None
-        self._manifest.version = VERSION
 
     def _name_of(self, timestamp: str) -> str:
         return f"responses/{timestamp[: self._length]}.csv.gz"
@@ -203,9 +200,11 @@ class _Run:
             with (self._folder / _FORM_DATA).open("rb") as file:
                 _, shortcodes = read_forms(file)
         else:
-            forms, shortcodes = self._fetch(
-                "/responses/form-data", {"survey": self._manifest.survey}, _FORM_DATA, read_forms
-            )
+            selection = {"survey": self._manifest.survey}
+            with opened(self._new / _FORM_DATA, "w+b") as file:
+                forms, shortcodes = fetch(
+                    self._http, "/responses/form-data", selection, file, read_forms
+                )
             if forms != digests.forms:
                 return False
             verified[_FORM_DATA] = FileRecord.of(self._new / _FORM_DATA, forms)
@@ -260,17 +259,6 @@ class _Run:
                     file.writelines(records)
                 yield name
 
-    def _fetch(
-        self,
-        path: str,
-        parameters: Mapping[str, Parameter],
-        name: str,
-        read: Callable[[IO[bytes]], Result],
-    ) -> Result:
-        """Download a file, again if `read` raises TransferError. Return what `read` does."""
-        with opened(self._new / name, "w+b") as file:
-            return fetch(self._http, path, parameters, file, read)
-
     def _install(self, files: Mapping[str, FileRecord], gone: Iterable[str]) -> None:
         """Move verified files into the folder, and delete others.
 
@@ -300,13 +288,11 @@ class _Run:
         self._manifest.etag = etag
         self._manifest.save(self._folder)
 
-        both = [start for start in digests if start in before]
+        def differs(start: str) -> bool:
+            return digests[start] != before[start] or start in self._replaced
+
         return Changes(
             added=tuple(start for start in digests if start not in before),
-            changed=tuple(
-                start
-                for start in both
-                if digests[start] != before[start] or start in self._replaced
-            ),
+            changed=tuple(start for start in digests if start in before and differs(start)),
             removed=tuple(start for start in before if start not in digests),
         )

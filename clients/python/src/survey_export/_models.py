@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from ._errors import ServiceError, TransferError
@@ -194,7 +196,7 @@ def from_json(kind: type[T], entry: Mapping[str, Any]) -> T:
 
 def key(body: dict[str, Any]) -> Key:
     """Return the key of the body of `/key`."""
-    limits = body.get("limits")  # not in older versions of the service, whose keys have none
+    limits = body["limits"]
     for limit in (limits or {}).values():
         if isinstance(limit, list):
             limit.sort()
@@ -204,17 +206,14 @@ def key(body: dict[str, Any]) -> Key:
 def surveys(entries: list[Any]) -> list[SurveyInfo]:
     """Return the surveys of the body of `/surveys`."""
     versions = [from_json(FormVersion, entry) for entry in entries]
-    versions.sort(key=lambda version: (version.created[:-1], version.id))
-    forms_of: dict[str, dict[str, list[FormVersion]]] = {}
-    for version in versions:
-        forms = forms_of.setdefault(version.survey_name, {})
-        forms.setdefault(version.shortcode, []).append(version)
-
-    found = []
-    for name, forms in sorted(forms_of.items()):
-        in_order = [Form(shortcode, tuple(of_form)) for shortcode, of_form in sorted(forms.items())]
-        found.append(SurveyInfo(name, tuple(in_order)))
-    return found
+    name, shortcode = attrgetter("survey_name"), attrgetter("shortcode")
+    versions.sort(key=lambda each: (name(each), shortcode(each), each.created[:-1], each.id))
+    return [
+        SurveyInfo(
+            survey, tuple(Form(form, tuple(each)) for form, each in groupby(of_survey, shortcode))
+        )
+        for survey, of_survey in groupby(versions, name)
+    ]
 
 
 def codebook(body: dict[str, Any]) -> list[Question]:

@@ -58,14 +58,15 @@ test_that("what is no part of the file, or has another number of responses, star
 
 test_that("wide files and workbooks start again", {
   expected <- body_of("/csv", DEMO, query = "&layout=wide&value=label&bom=true")
+  workbook <- body_of("/xlsx", DEMO, query = "&codebook=true")
   after_a_record <- which(expected == charToRaw("\n"))[[99]]
-  for (fault in c("cut-5000", "shorten-5000", paste0("shorten-", after_a_record), "503")) {
+  for (fault in c("cut-5000", "shorten-5000", paste0("shorten-", after_a_record))) {
     path <- file.path(new_folder(), "w.csv.gz")
     survey_download(faulty("pass", fault), DEMO, path, layout = "wide", value = "label", bom = TRUE)
     expect_bytes(memDecompress(bytes_of(path), "gzip"), expected)
     path <- file.path(new_folder(), "r.xlsx")
     survey_download(faulty("pass", fault), DEMO, path, codebook = TRUE)
-    expect_bytes(bytes_of(path), body_of("/xlsx", DEMO, query = "&codebook=true"))
+    expect_bytes(bytes_of(path), workbook)
   }
 })
 
