@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type Client, type FieldDef, Query, type QueryArrayResult } from 'pg';
+import { type Client, type FieldDef, Query, type QueryResult } from 'pg';
 import { Failure } from './failure.ts';
 import { type Batch, type Limits, MAX_BYTES, type Statement } from './request.ts';
 
@@ -34,8 +34,8 @@ const FIELD = [
   'format',
 ];
 
-/** Values stay as Postgres prints them. */
-const types = { getTypeParser: () => String };
+/** Values as Postgres prints them. */
+type Row = (string | null)[];
 
 /** As Neon. */
 const copyRefused = new Failure(
@@ -91,12 +91,10 @@ async function run(
   const tooLarge = new Failure(507, `response is too large (max is ${maxResponseBytes} bytes)`);
   if (body.bytes > maxResponseBytes) throw tooLarge;
 
-  const config = { text, values, types, rowMode: 'array', queryMode: 'extended' } as const;
-  const query = new Query<(string | null)[]>(config);
+  const config = { text, values, queryMode: 'extended' };
+  const query = new Query(config);
   const refuse = (reason: unknown) => void query.emit('error', reason);
   query.on('error', () => {}); // more may follow the first
-  // Without this, `pg` would end the COPY with an error of the server.
-  Object.assign(query, { handleCopyInResponse: () => refuse(copyRefused) });
 
   const socket = client.connection.stream;
   const refuseSize = () => {
@@ -119,31 +117,38 @@ async function run(
     if (sinceRow > MAX_ROW_BYTES) refuseSize();
   };
 
-  let rows: (string | null)[][] = [];
+  let rows: Row[] = [];
   let length = 0;
-  let before = (fields: FieldDef[]) => `{"fields":${JSON.stringify(fields, FIELD)},"rows":[`;
-  const flush = (fields: FieldDef[]) => {
-    body.write(before(fields)).write(JSON.stringify(rows).slice(1, -1));
-    before = () => ',';
+  let before = '{"fields":[],"rows":[';
+  const flush = () => {
+    body.write(before).write(JSON.stringify(rows).slice(1, -1));
+    before = ',';
     rows = [];
     length = 0;
   };
 
-  query.on('row', (row, result) => {
-    sinceRow = 0;
-    if (length >= CHUNK_LENGTH) flush((result as QueryArrayResult).fields);
-    if (body.bytes > maxResponseBytes) refuseSize();
-    rows.push(row);
-    length += '[],'.length;
-    for (const cell of row) length += (cell ?? 'null').length + '"",'.length;
+  Object.assign(query, {
+    handleRowDescription: ({ fields }: { fields: FieldDef[] }) => {
+      before = `{"fields":${JSON.stringify(fields, FIELD)},"rows":[`;
+    },
+    // Its texts stay as Postgres prints them: `pg` would copy the row.
+    handleDataRow: (message: { fields: Row; length: number }) => {
+      sinceRow = 0;
+      if (length >= CHUNK_LENGTH) flush();
+      if (body.bytes > maxResponseBytes) refuseSize();
+      rows.push(message.fields);
+      length += message.length;
+    },
+    // Without this, `pg` would end the COPY with an error of the server.
+    handleCopyInResponse: () => refuse(copyRefused),
   });
 
   socket.on('data', receive);
   client.query(query);
   const end = once(query, 'end', { signal }).finally(() => socket.off('data', receive));
-  const [{ fields, command, rowCount }] = (await end) as [QueryArrayResult];
+  const [{ command, rowCount }] = (await end) as [QueryResult];
   if (command === 'COPY') throw copyRefused;
-  flush(fields);
+  flush();
   body.write(
     `],${JSON.stringify({ command: command ?? '', rowCount, rowAsArray: true }).slice(1)}`,
   );
