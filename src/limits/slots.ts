@@ -79,122 +79,125 @@ export class LimitError extends Error {
  * The slots of one kind. What an account can take depends only on what is held. Whenever a slot is
  * released, all those get one that there is room for, the longest wait first.
  */
-function poolOf(kind: Kind) {
-  const { own, shared, most, waiting, waitMs } = KINDS[kind];
-  const holders = new Set<RequestSlots>();
+class Pool {
+  readonly #kind: Kind;
+  readonly holders = new Set<RequestSlots>();
   /** The requests that wait for a slot, by what tells them that they have it. */
-  const waiters = new Map<() => void, RequestSlots>();
+  readonly #waiters = new Map<() => void, RequestSlots>();
   /** Those that have borrowed a slot, by what releases at once what is held in it. */
-  const loans = new Map<() => void, RequestSlots>();
+  readonly #loans = new Map<() => void, RequestSlots>();
 
-  /** How many slots nobody holds. */
-  const free = () => ACCOUNTS * own + shared - holders.size - loans.size;
+  constructor(kind: Kind) {
+    this.#kind = kind;
+  }
 
-  /** Whether a request's account can have another slot. */
-  function hasRoom(request: RequestSlots): boolean {
-    const all = [...holders, request];
-    const accounts = Map.groupBy(all, ({ account }) => account);
-    const beyond = [...accounts.values()].map(({ length }, i) =>
-      Math.max(0, length - (i < ACCOUNTS ? own : 0)),
-    );
-    return countOf(all, request) <= most && beyond.reduce((sum, count) => sum + count, 0) <= shared;
+  /**
+   * Takes a slot, after a wait if there is none.
+   *
+   * @throws LimitError if there is none in time, or if too many requests of the account wait already
+   * @throws the signal's reason
+   */
+  async take(request: RequestSlots, signal: AbortSignal): Promise<void> {
+    if (this.#tryTake(request)) return;
+
+    const { waiting, waitMs } = KINDS[this.#kind];
+    const { hasBegun } = request;
+    if (!hasBegun && countOf(this.#waiters.values(), request) >= waiting)
+      throw this.#refusal(request);
+
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = () => reject(signal.reason as Error);
+    const timer = setTimeout(() => {
+      if (!hasBegun) reject(this.#refusal(request));
+    }, waitMs);
+    signal.addEventListener('abort', leave);
+    this.#waiters.set(resolve, request);
+    try {
+      await promise;
+    } finally {
+      this.#waiters.delete(resolve);
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Releases the slot of a request, if it has one. */
+  release(request: RequestSlots): void {
+    if (!this.holders.delete(request)) return;
+
+    for (const [resolve, waiter] of this.#waiters) {
+      if (!this.#tryTake(waiter)) continue;
+      this.#waiters.delete(resolve);
+      resolve();
+    }
+  }
+
+  /** Releases what a request that has ended holds, waits for or has borrowed. */
+  drop(request: RequestSlots): void {
+    for (const requests of [this.#waiters, this.#loans])
+      for (const [key, owner] of requests) if (owner === request) requests.delete(key);
+    this.release(request);
+  }
+
+  /**
+   * Borrows a slot for reading ahead, if nobody else needs it.
+   *
+   * @param onEnd releases what is held in it, at once, because somebody else needs it now
+   * @returns ends the loan; undefined if there is no slot to borrow
+   */
+  borrow(request: RequestSlots, onEnd: () => void): (() => void) | undefined {
+    const { size } = this.holders;
+    const most = size === 1 ? MOST_BORROWED : Math.floor(SHARED_BORROWED / size);
+    const borrowed = [...this.#loans.values()].filter((owner) => owner === request).length;
+    if (this.#free <= 0 || borrowed >= most) return undefined;
+
+    this.#loans.set(onEnd, request);
+    return () => this.#loans.delete(onEnd);
   }
 
   /** Takes a slot at once. @returns false if there is no room for the account */
-  function tryTake(request: RequestSlots): boolean {
-    if (!hasRoom(request)) return false;
+  #tryTake(request: RequestSlots): boolean {
+    if (!this.#hasRoom(request)) return false;
 
-    holders.add(request);
-    const lastLoan = [...loans.keys()].at(-1);
-    if (lastLoan && free() < 0) {
-      loans.delete(lastLoan);
+    this.holders.add(request);
+    const lastLoan = [...this.#loans.keys()].at(-1);
+    if (lastLoan && this.#free < 0) {
+      this.#loans.delete(lastLoan);
       lastLoan();
     }
     return true;
   }
 
-  function refusal(request: RequestSlots): LimitError {
-    const isRetrying = [...holders].some((holder) => holder.isRetrying);
-    return new LimitError(kind, countOf(holders, request), isRetrying);
+  /** How many slots nobody holds. */
+  get #free(): number {
+    const { own, shared } = KINDS[this.#kind];
+    return ACCOUNTS * own + shared - this.holders.size - this.#loans.size;
   }
 
-  /** Releases the slot of a request, if it has one. */
-  function release(request: RequestSlots): void {
-    if (!holders.delete(request)) return;
-
-    for (const [resolve, waiter] of waiters) {
-      if (!tryTake(waiter)) continue;
-      waiters.delete(resolve);
-      resolve();
-    }
+  /** Whether a request's account can have another slot. */
+  #hasRoom(request: RequestSlots): boolean {
+    const { own, shared, most } = KINDS[this.#kind];
+    const holders = [...this.holders, request];
+    const accounts = Map.groupBy(holders, ({ account }) => account);
+    const beyond = [...accounts.values()].map(({ length }, i) =>
+      Math.max(0, length - (i < ACCOUNTS ? own : 0)),
+    );
+    return (
+      countOf(holders, request) <= most && beyond.reduce((sum, count) => sum + count, 0) <= shared
+    );
   }
 
-  return {
-    holders,
-    release,
-
-    /**
-     * Takes a slot, after a wait if there is none.
-     *
-     * @throws LimitError if there is none in time, or if too many requests of the account wait
-     * already
-     * @throws the signal's reason
-     */
-    async take(request: RequestSlots, signal: AbortSignal): Promise<void> {
-      if (tryTake(request)) return;
-
-      const { hasBegun } = request;
-      if (!hasBegun && countOf(waiters.values(), request) >= waiting) throw refusal(request);
-
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const leave = () => reject(signal.reason as Error);
-      const timer = setTimeout(() => {
-        if (!hasBegun) reject(refusal(request));
-      }, waitMs);
-      signal.addEventListener('abort', leave);
-      waiters.set(resolve, request);
-      try {
-        await promise;
-      } finally {
-        waiters.delete(resolve);
-        clearTimeout(timer);
-        signal.removeEventListener('abort', leave);
-      }
-    },
-
-    /** Releases what a request that has ended holds, waits for or has borrowed. */
-    drop(request: RequestSlots): void {
-      for (const list of [waiters, loans])
-        for (const [key, owner] of list) if (owner === request) list.delete(key);
-      release(request);
-    },
-
-    /**
-     * Borrows a slot for reading ahead, if nobody else needs it.
-     *
-     * @param onEnd releases what is held in it, at once, because somebody else needs it now
-     * @returns ends the loan; undefined if there is no slot to borrow
-     */
-    borrow(request: RequestSlots, onEnd: () => void): (() => void) | undefined {
-      const { size } = holders;
-      const mostBorrowed = size === 1 ? MOST_BORROWED : Math.floor(SHARED_BORROWED / size);
-      const borrowed = [...loans.values()].filter((owner) => owner === request).length;
-      if (free() <= 0 || borrowed >= mostBorrowed) return undefined;
-
-      loans.set(onEnd, request);
-      return () => loans.delete(onEnd);
-    },
-  };
+  #refusal(request: RequestSlots): LimitError {
+    const isRetrying = [...this.holders].some((holder) => holder.isRetrying);
+    return new LimitError(this.#kind, countOf(this.holders, request), isRetrying);
+  }
 }
 
 /** How many of some requests are of the account of one. */
 const countOf = (requests: Iterable<RequestSlots>, { account }: RequestSlots) =>
   [...requests].filter((request) => request.account === account).length;
 
-const pools = Object.fromEntries(ORDER.map((kind) => [kind, poolOf(kind)])) as Record<
-  Kind,
-  ReturnType<typeof poolOf>
->;
+const pools = Object.fromEntries(ORDER.map((kind) => [kind, new Pool(kind)])) as Record<Kind, Pool>;
 
 /** The requests that can hold slots. */
 const requests = new Set<RequestSlots>();
@@ -242,7 +245,7 @@ export class RequestSlots {
     await pools[kind].take(this, signal);
   }
 
-  /** Borrows a slot for a page of a file: see {@link poolOf}. */
+  /** Borrows a slot for a page of a file: see {@link Pool.borrow}. */
   borrow(onEnd: () => void): (() => void) | undefined {
     return pools.file.borrow(this, onEnd);
   }
