@@ -17,9 +17,6 @@ const MAX_MERGED = 50;
 /** With more branches, planning takes longer than walking the index past the other participants. */
 const MAX_BRANCHES = 200;
 
-/** With so many rows for each that is wanted, a merge reads less than a scan of the whole range. */
-const MOST_SCANNED = 16;
-
 /** A range without its limit. */
 interface Bounds extends Omit<Range, 'limit' | 'after'> {
   readonly after?: Position | undefined;
@@ -96,17 +93,14 @@ export function rangeRows(
   const participants = isByParticipant(selection)
     ? userid?.map((one) => sql`${stored} = ${one}`)
     : undefined;
-  const hasBranches =
-    formVersions.length > 0 && formVersions.length <= MAX_MERGED && userid?.length !== 0;
-  const { upTo, windowSize = Infinity } = range;
-  const isWhole = windowSize <= MOST_SCANNED * (limit.param as number);
   // For 20 form versions, to scan and sort takes two thirds of the time of planning and merging
   // branches.
-  if (upTo && !participants && (isWhole || !hasBranches))
+  if (range.upTo && !participants)
     return sql`
       select ${columns} from ${relationOfRange(selection, range, order).all()}
       order by ${orderSql(order)} limit ${limit}`;
-  if (!hasBranches) return sortedRows(selection, range, limit, columns, order);
+  if (formVersions.length === 0 || formVersions.length > MAX_MERGED || userid?.length === 0)
+    return sortedRows(selection, range, limit, columns, order);
 
   const responses = relationOfRange(
     participants ? { ...selection, userid: undefined } : selection,

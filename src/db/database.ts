@@ -37,60 +37,11 @@ export interface Database {
 /**
  * Takes a slot for each query before it is sent, unless the request holds one of its kind, and
  * releases it when the result is no longer needed.
- *
- * A quick query is not cancelled: it takes less time than a cancellation, and a client that leaves
- * could otherwise have many of them.
  */
 export function databaseInSlots(connection: Connection, slots: RequestSlots): Database {
-  async function inSlot<T>(
-    { kind = 'quick', isLong, signal = connection.signal, maxBytes = 0, share = 0.5 }: SlotOptions,
-    read: (options: QueryOptions) => Promise<T>,
-  ) {
-    const taken: Kind[] = [];
-    const take = async (one: Kind, until: AbortSignal) => {
-      if (slots.holds(one)) return;
-      await slots.take(one, until);
-      taken.push(one);
-    };
-    const release = () => slots.release(...taken);
-    await take(kind, connection.signal);
-
-    const { bytes: slotBytes } = KINDS[kind];
-    let refusal: unknown;
-    const checkLength = async (bytes: number) => {
-      const isLarge = bytes > share * slotBytes && maxBytes > slotBytes;
-      if (isLarge && bytes <= maxBytes)
-        await take('large', signal).catch((error: unknown) => {
-          refusal = error; // no failure of the database
-        });
-      if (bytes > maxBytes || refusal)
-        throw new DatabaseError('too-large', 'a response that does not fit in memory');
-    };
-
-    const finishes = kind === 'quick';
-    const isScan = isLong || kind === 'scan' || kind === 'walk';
-    const ofPage = slots.hasBegun ? 'export' : 'request';
-    const retry = isScan ? 'scan' : ofPage;
-    const onPause = (isPausing: boolean) => {
-      slots.isRetrying = isPausing;
-    };
-    const attempts = { retry, signal, finishes, onPause } as const;
-    try {
-      const result = await read({
-        ...attempts,
-        checkLength: maxBytes > 0 ? checkLength : undefined,
-      });
-      return { result, release };
-    } catch (error) {
-      if (connection.signal.aborted && !finishes) slots.wasAborted = true;
-      else release();
-      throw refusal ?? error;
-    }
-  }
-
   return {
     async rows(query, options = {}) {
-      const { result, release } = await inSlot(options, (attempts) =>
+      const { result, release } = await inSlot(connection, slots, options, (attempts) =>
         connection.rows(query, attempts),
       );
       release();
@@ -98,7 +49,7 @@ export function databaseInSlots(connection: Connection, slots: RequestSlots): Da
     },
 
     async page(query, options, encode) {
-      const { result: page, release } = await inSlot(options, (attempts) =>
+      const { result: page, release } = await inSlot(connection, slots, options, (attempts) =>
         connection.page(query, attempts, encode),
       );
       const free = () => {
@@ -110,4 +61,59 @@ export function databaseInSlots(connection: Connection, slots: RequestSlots): Da
       return { ...page, release: free };
     },
   };
+}
+
+/**
+ * Reads in a slot. A quick query is not cancelled: it takes less time than a cancellation, and a
+ * client that leaves could otherwise have many of them.
+ *
+ * @returns the result, and a function that releases the slot
+ */
+async function inSlot<T>(
+  connection: Connection,
+  slots: RequestSlots,
+  { kind = 'quick', isLong, signal = connection.signal, maxBytes = 0, share = 0.5 }: SlotOptions,
+  read: (options: QueryOptions) => Promise<T>,
+) {
+  const taken: Kind[] = [];
+  const take = async (one: Kind, until: AbortSignal) => {
+    if (slots.holds(one)) return;
+    await slots.take(one, until);
+    taken.push(one);
+  };
+  const release = () => slots.release(...taken);
+  await take(kind, connection.signal);
+
+  const { bytes: slotBytes } = KINDS[kind];
+  let refusal: unknown;
+  const checkLength = async (bytes: number) => {
+    const isLarge = bytes > share * slotBytes && maxBytes > slotBytes;
+    if (isLarge && bytes <= maxBytes)
+      await take('large', signal).catch((error: unknown) => {
+        refusal = error; // no failure of the database
+      });
+    if (bytes > maxBytes || refusal)
+      throw new DatabaseError('too-large', 'a response that does not fit in memory');
+  };
+
+  const finishes = kind === 'quick';
+  const isScan = isLong || kind === 'scan' || kind === 'walk';
+  const ofPage = slots.hasBegun ? 'export' : 'request';
+  const onPause = (isPausing: boolean) => {
+    slots.isRetrying = isPausing;
+  };
+  try {
+    const result = await read({
+      retry: isScan ? 'scan' : ofPage,
+      signal,
+      finishes,
+      onPause,
+      checkLength: maxBytes > 0 ? checkLength : undefined,
+    });
+    return { result, release };
+  } catch (error) {
+    if (connection.signal.aborted && !finishes) slots.wasAborted = true;
+    else release();
+    throw refusal ?? error;
+  }
 }

@@ -3,7 +3,7 @@ import { type Database, SCAN } from './database.ts';
 import { type LeftOutOptions, keptResponses, leftOut, selectedCtes } from './left-out.ts';
 import { FORM_POSITION, QUESTION_ORDER } from './questions.ts';
 import { relationOf } from './relation.ts';
-import { type Query, isoTimestamp, join, sql } from './sql.ts';
+import { type Query, type Sql, isoTimestamp, join, sql } from './sql.ts';
 
 export type Summary = Awaited<ReturnType<typeof summarize>>;
 
@@ -39,21 +39,7 @@ export function summaryQuery(
 ): Query {
   const responses = relationOf(selection);
   const leaving = leftOut(selection, options);
-  const stops = sql`${selectedCtes(responses.all())}, stops as (
-      select json_agg(json_build_object(
-          'shortcode', shortcode, 'question_ref', question_ref, 'participants', coalesce(n, 0)
-        ) order by ${QUESTION_ORDER})::text as stops
-      from question full join (
-        select shortcode, question_ref, count(*) as n
-        from (
-          select distinct on (userid) shortcode, question_ref
-          from ${keptResponses(leaving.conditions, options)}
-          order by userid, timestamp desc, question_ref desc, surveyid desc
-        ) last
-        group by shortcode, question_ref
-      ) stop using (shortcode, question_ref)
-    )`;
-  const added = options.stops ? [stops] : [];
+  const added = options.stops ? [stopsCte(responses.all(), leaving.conditions, options)] : [];
   const ctes = join([responses.forms, ...leaving.ctes, FORM_POSITION, ...added]);
   const ofForm = responses.to(
     sql`form_position.id`,
@@ -104,6 +90,23 @@ export function summaryQuery(
 
   return { text, width: 9 };
 }
+
+/** Common table expressions: `stops`, as JSON, and what it needs of `responses`. */
+const stopsCte = (responses: Sql, conditions: readonly Sql[], options: SummaryOptions) =>
+  sql`${selectedCtes(responses)}, stops as (
+      select json_agg(json_build_object(
+          'shortcode', shortcode, 'question_ref', question_ref, 'participants', coalesce(n, 0)
+        ) order by ${QUESTION_ORDER})::text as stops
+      from question full join (
+        select shortcode, question_ref, count(*) as n
+        from (
+          select distinct on (userid) shortcode, question_ref
+          from ${keptResponses(conditions, options)}
+          order by userid, timestamp desc, question_ref desc, surveyid desc
+        ) last
+        group by shortcode, question_ref
+      ) stop using (shortcode, question_ref)
+    )`;
 
 /**
  * Runs {@link summaryQuery}.

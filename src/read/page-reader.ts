@@ -41,58 +41,84 @@ export type PageReader = ReturnType<typeof pageReader>;
  * @param kind the slot for its pages
  */
 export function pageReader(db: Database, selection: Selection, format: PageFormat, kind: PageKind) {
-  const { columns, encode, share, order = BY_TIME } = format;
-  const hasWalks = isWalk(selection, format);
-  /**
-   * In the order of pseudonyms, which no index has, the responses are read of one batch of
-   * participants after another.
-   */
+  const { share, order = BY_TIME } = format;
   const { secret } = selection.survey.limits ?? {};
-  const participants =
+  const page = readPages(db, selection, format, kind);
+  /** In the order of pseudonyms, which no index has. */
+  const batches =
     secret !== undefined && order.columns[0] === 'userid'
       ? participantBatches(db, selection, secret, () => batchRows)
       : undefined;
   let batchRows = 0;
-  let hasMore = false;
   /** What the first page has left of its batch. */
   let restOfFirst: Range | undefined;
 
-  async function nextBatch(rows: number): Promise<Range | undefined> {
+  async function nextBatch(rows: number) {
     batchRows = rows;
-    const { value: batch } = (await participants?.next()) ?? {};
-    if (!batch) return undefined;
-
-    const { ids, responses, walked, isLast } = batch;
-    hasMore = !isLast;
-    // An index is searched for them fastest in its own order. Unless some rows were stored since,
-    // there is not one more.
-    return {
-      participants: ids.toSorted(),
-      windowSize: walked,
-      limit: Math.min(responses, rows) + 1,
-    };
+    return (await batches?.next())?.value ?? undefined;
   }
 
   async function* batchRanges(rows: () => number) {
-    let range = restOfFirst ?? (await nextBatch(rows()));
-    while (range) {
-      yield range;
-      range = await nextBatch(rows());
-    }
+    const next = () => nextBatch(rows());
+    for (let range = restOfFirst ?? (await next()); range; range = await next()) yield range;
   }
 
-  async function boundariesAmong(some: Selection, after: Cursor, pageRows: number, count: number) {
-    const rows = await db.rows(boundaryQuery(some, after, pageRows, count, order), { kind });
-    return rows.map((row) => cursorOf(row) as Required<Cursor>);
+  /** The positions of every `rows`th response after one, `count` at most. */
+  async function positions(some: Selection, after: Cursor, rows: number, count: number) {
+    const found = await db.rows(boundaryQuery(some, after, rows, count, order), { kind });
+    return found.map((row) => cursorOf(row) as Required<Cursor>);
   }
 
-  /**
-   * Reads the first rows of a range: as many of `range.limit` as fit one response of the database.
-   *
-   * @param signal cancels the reading of a page ahead of its turn
-   * @throws DatabaseError; `too-large` if a single row does not fit, which may fit when it is its turn
-   */
-  async function page(range: Range, signal?: AbortSignal): Promise<Page> {
+  return {
+    /** Whether there are filters that no index holds: see {@link isWalk}. */
+    isWalk: isWalk(selection, format),
+    /** The length that the result of a page should have, in bytes. Some turn out longer. */
+    pageBytes: PAGE_PART * share * KINDS[kind].bytes,
+    page,
+
+    /** Reads the first rows after a position. The page is short only if there are no more. */
+    async first({ after, limit }: Range): Promise<Page> {
+      for (;;) {
+        const batch = await nextBatch(limit);
+        const range = { after, ...batch, limit };
+        const first = await page(range);
+        if (batch && !isShort(first)) restOfFirst = { ...range, after: first.last };
+        if (!batch || batch.isLast) return first;
+        if (first.rowCount > 0) return { ...first, requestedRows: first.rowCount };
+        first.release(); // they were deleted since
+      }
+    },
+
+    /** The ranges after the first page, if they are not between boundaries. @param rows of a page */
+    batches: (rows: () => number) => batches && batchRanges(rows),
+
+    /** Page boundaries. Those responses count that only {@link isWalk} filters discard. */
+    boundaries: (after: Cursor, rows: number, count: number) =>
+      positions(splitFilters(selection, order).inIndex, after, rows, count),
+
+    /** Finds the position of the `rows`th response after one; undefined if there are fewer. */
+    end: async (after: Cursor, rows: number) => (await positions(selection, after, rows, 1)).at(0),
+  };
+}
+
+/**
+ * Makes a function that reads the first rows of a range: as many of `range.limit` as fit one
+ * response of the database.
+ *
+ * - `signal` cancels the reading of a page ahead of its turn
+ * - throws a DatabaseError; `too-large` if a single row does not fit, which may fit when it is its
+ *   turn
+ */
+function readPages(
+  db: Database,
+  selection: Selection,
+  format: PageFormat,
+  kind: PageKind,
+): (range: Range, signal?: AbortSignal) => Promise<Page> {
+  const { columns, encode, share } = format;
+  const hasWalks = isWalk(selection, format);
+
+  return async (range, signal) => {
     const { windowSize = Infinity } = range;
     const isLong = hasWalks && windowSize > MAX_WALKED;
     return readFitting(range.limit, async (limit) => {
@@ -103,44 +129,6 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
       const read = await db.page(query, { kind, isLong, signal, maxBytes, share }, encode);
       return { ...read, last: cursorOf(read.lastKey) };
     });
-  }
-
-  return {
-    /** Whether there are filters that no index holds: see {@link isWalk}. */
-    isWalk: hasWalks,
-    /** The length that the result of a page should have, in bytes. Some turn out longer. */
-    pageBytes: PAGE_PART * share * KINDS[kind].bytes,
-
-    page,
-
-    /**
-     * Reads the first rows after a position, as {@link page} does. The page is short only if there
-     * are no more.
-     */
-    async first({ after, limit }: Range): Promise<Page> {
-      for (;;) {
-        const range = { after, ...(await nextBatch(limit)), limit };
-        const first = await page(range);
-        if (participants && !isShort(first)) restOfFirst = { ...range, after: first.last };
-        if (!hasMore) return first;
-        if (first.rowCount > 0) return { ...first, requestedRows: first.rowCount };
-        first.release(); // they were deleted since
-      }
-    },
-
-    /** The ranges after the first page, if they are not between boundaries. @param rows of a page */
-    batches: (rows: () => number) => participants && batchRanges(rows),
-
-    /**
-     * Finds the positions of every `pageRows`th response after one, `count` at most. Those are
-     * included that only {@link isWalk} filters discard.
-     */
-    boundaries: (after: Cursor, pageRows: number, count: number) =>
-      boundariesAmong(splitFilters(selection, order).inIndex, after, pageRows, count),
-
-    /** Finds the position of the `rows`th response after one; undefined if there are fewer. */
-    end: async (after: Cursor, rows: number) =>
-      (await boundariesAmong(selection, after, rows, 1)).at(0),
   };
 }
 

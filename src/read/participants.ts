@@ -2,7 +2,7 @@ import { LF } from '../encode/ascii.ts';
 import type { Database } from '../db/database.ts';
 import { participantsQuery } from '../db/participants.ts';
 import { objectEncoder } from '../encode/json.ts';
-import type { Selection } from '../responses/selection.ts';
+import type { Range, Selection } from '../responses/selection.ts';
 import { readFitting } from './read-fitting.ts';
 
 /** How much of the list of participants is held at a time, beside a page in the slot of the file. */
@@ -33,17 +33,16 @@ const encode = objectEncoder({
  * Finds the participants of a selection in the order of their pseudonyms, which no index has. Each
  * list takes a scan, and is held until its last batch has been taken.
  *
- * @returns batches, which follow each other in this order: their ids as stored, the number of their
- * responses, and how many are walked
  * @param most the number of responses of the next batch, unless they are those of one participant
+ * @returns ranges, which follow each other in this order
  */
 export async function* participantBatches(
   db: Database,
   selection: Selection,
   secret: string,
   most: () => number,
-) {
-  const newBatch = () => ({ ids: [] as string[], responses: 0, walked: 0, isLast: false });
+): AsyncGenerator<Range & { readonly isLast: boolean }, void, void> {
+  const newBatch = () => ({ ids: [] as string[], responses: 0, walked: 0 });
   let batch = newBatch();
   let maxWalked = Infinity; // the first batch decides whether the responses fit one page
   let after: string | undefined;
@@ -57,7 +56,7 @@ export async function* participantBatches(
       const cost = Math.max(walked, selection.formVersions.length);
       const isFull = batch.responses + responses > most() || batch.walked + cost > maxWalked;
       if (isFull && batch.ids.length > 0) {
-        yield batch;
+        yield rangeOf(batch, most(), false);
         maxWalked = MAX_WALKED;
         batch = newBatch();
       }
@@ -70,8 +69,23 @@ export async function* participantBatches(
     list.release();
     if (list.rowCount < list.requestedRows) break;
   }
-  yield { ...batch, isLast: true };
+  yield rangeOf(batch, most(), true);
 }
+
+/**
+ * The range of a batch. An index is searched for its participants fastest in its own order. Unless
+ * some rows were stored since, there is not one more.
+ */
+const rangeOf = (
+  { ids, responses, walked }: { ids: string[]; responses: number; walked: number },
+  most: number,
+  isLast: boolean,
+) => ({
+  participants: ids.toSorted(),
+  windowSize: walked,
+  limit: Math.min(responses, most) + 1,
+  isLast,
+});
 
 function* participantsIn(data: Uint8Array) {
   const utf8 = new TextDecoder();

@@ -94,22 +94,6 @@ function pagesAhead(
   /** The next range; undefined after the last. */
   const nextRange = async () => (await ranges.next()).value ?? undefined;
 
-  /** Reads a page, unless it is dropped, or too large for a slot that it shares. */
-  async function read(next: ReturnType<typeof nextRange>, dropping: AbortSignal) {
-    const range = await next;
-    if (!range || dropping.aborted) return undefined;
-
-    const started = performance.now();
-    try {
-      const page = await reader.page(range, dropping);
-      pace.hasReadIn(performance.now() - started);
-      return page;
-    } catch (error) {
-      if (dropping.aborted || isTooLarge(error)) return undefined;
-      throw error;
-    }
-  }
-
   function begin() {
     const dropping = new AbortController();
     const drop = () => {
@@ -120,7 +104,7 @@ function pagesAhead(
     if (!endLoan) return undefined;
 
     const range = suppressUnhandledRejection(nextRange());
-    const page = suppressUnhandledRejection(read(range, dropping.signal));
+    const page = suppressUnhandledRejection(readIfWanted(reader, pace, range, dropping.signal));
     return { range, page, dropping, endLoan, drop };
   }
 
@@ -151,6 +135,27 @@ function pagesAhead(
       }
     },
   };
+}
+
+/** Reads a page, unless it is dropped, or too large for a slot that it shares. */
+async function readIfWanted(
+  reader: PageReader,
+  pace: Pace,
+  next: Promise<Range | undefined>,
+  dropping: AbortSignal,
+): Promise<Page | undefined> {
+  const range = await next;
+  if (!range || dropping.aborted) return undefined;
+
+  const started = performance.now();
+  try {
+    const page = await reader.page(range, dropping);
+    pace.hasReadIn(performance.now() - started);
+    return page;
+  } catch (error) {
+    if (dropping.aborted || isTooLarge(error)) return undefined;
+    throw error;
+  }
 }
 
 /** How many rows and pages are read at a time. */
@@ -233,13 +238,14 @@ async function* planRanges(
     const isFull = last !== undefined && boundaries.length === count;
     if (isFull) next = findBoundaries(last); // while the pages before it are read
 
+    const size = isWalk ? { windowSize: rows } : {};
     for (const upTo of boundaries) {
-      yield { after, upTo, limit: isWalk ? pace.pageRows : rows, windowSize: rows };
+      yield { after, upTo, limit: isWalk ? pace.pageRows : rows, ...size };
       after = upTo;
     }
     if (isFull) continue;
     // fewer than `rows`, unless some were stored since
-    yield { after, limit: pace.pageRows, windowSize: rows };
+    yield { after, limit: pace.pageRows, ...size };
     return;
   }
 }

@@ -37,8 +37,8 @@ export interface Range {
   /** Those of its responses: their ids as stored, for a range that is a batch of participants. */
   readonly participants?: readonly string[] | undefined;
   /**
-   * How many responses it had when its end was found, those included that only filters discard which
-   * no index holds.
+   * How many responses it had without the filters that no index holds, for a range that is a window
+   * of those.
    */
   readonly windowSize?: number | undefined;
 }

@@ -140,7 +140,6 @@ test('a page, page boundaries and a count are those of its range, in every order
       limit,
       after: start && cursorOf(start, isOlder),
       upTo: upTo && (cursorOf(upTo, false) as Required<Cursor>),
-      windowSize: sometimes(limit),
     };
     const expected = rowsTo(upTo)
       .slice(0, limit)
