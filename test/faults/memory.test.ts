@@ -75,7 +75,7 @@ const kinds = [
 
 /**
  * So many requests of these paths in turn, by so many accounts, whose clients do not read, and
- * the slots that they can have besides their own.
+ * the slots that they can have besides their own, with those that files borrow.
  */
 const cases: [
   what: string,
@@ -91,7 +91,7 @@ const cases: [
     2,
     [`/responses/csv${of('participant', { layout: 'wide' })}`],
     1,
-    { file: 2, large: 1 },
+    { file: 2 + 4, large: 1 },
   ],
   [
     '12 NDJSON files of control characters',
