@@ -88,6 +88,7 @@ describe('the embedded database', () => {
       execFileSync('find', [join(shared, 'postgres'), '-perm', '/077'], { encoding: 'utf8' }),
     ).toBe('');
     await both.find(({ printed }) => printed.startsWith('postgres:'))?.kill();
+    await expect.poll(() => existsSync(lockFile(shared))).toBe(false); // its server has ended
   });
 
   test('waits for another server that has only begun to start', async () => {
