@@ -19,7 +19,7 @@ const MOST_IDLE = 4;
 /** The inspector serves one connection at a time. */
 const PAUSE_MS = 600;
 /** What requests of many accounts hold at most, in MiB, although their slots add up to more. */
-const MOST = 32;
+const MOST = 48;
 
 const stack = await startStack({ inspector: true });
 useStack(stack.address);
