@@ -97,11 +97,11 @@ const kinds: [...Request, requests: number, more: 0 | 1][] = [
 
 /** @returns what a request gets, and the number of its SQL requests */
 async function read(survey: TestSurvey, account: TestAccount, [path, parameters]: Request) {
-  const before = service.proxy.requests;
+  const before = service.proxy.dataRequests;
   const { status, headers, bytes } = await get(path, { ...survey, account }, parameters);
   const isWorkbook = status === 200 && path.endsWith('xlsx');
   return {
-    requests: service.proxy.requests - before,
+    requests: service.proxy.dataRequests - before,
     received: {
       status,
       headers: ['ETag', 'Link', 'X-Total-Count'].map((header) => headers.get(header)),

@@ -97,7 +97,11 @@ function exchangeOf(
 interface Watch {
   readonly fault: Fault | undefined;
   requests: number;
+  /** Those that are not about a key, whose use is noted every 15 minutes. */
+  dataRequests: number;
 }
+
+const newWatch = (fault?: Fault): Watch => ({ fault, requests: 0, dataRequests: 0 });
 
 export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 
@@ -108,7 +112,7 @@ export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
  * @param target URL of the server that the proxy is in front of
  */
 export async function startFaultProxy(target: string) {
-  let all: Watch = { fault: undefined, requests: 0 };
+  let all = newWatch();
   let abandoned = 0;
   const trials = new Map<string, Watch>();
 
@@ -122,6 +126,7 @@ export async function startFaultProxy(target: string) {
 
     const changes: Changes = { isForwarded: true, maxBytes: Infinity };
     const watch = trials.get(String(request.headers['trial'] ?? '')) ?? all;
+    if (!body.includes('api_key')) watch.dataRequests++;
     const exchange = exchangeOf(watch.requests++, request, body, response, changes);
     await watch.fault?.(exchange);
     const { isForwarded, params } = changes;
@@ -159,7 +164,7 @@ export async function startFaultProxy(target: string) {
     url: `http://127.0.0.1:${port}${pathname}`,
     /** Sets the fault for all requests from now on; none if undefined. */
     inject(fault?: Fault): void {
-      all = { fault, requests: 0 };
+      all = newWatch(fault);
       abandoned = 0;
     },
     /**
@@ -167,13 +172,17 @@ export async function startFaultProxy(target: string) {
      * run at the same time and are counted separately. Dispose of it to end the trial.
      */
     watch(trial: string, fault?: Fault): { readonly requests: number } & Disposable {
-      const watch: Watch = { fault, requests: 0 };
+      const watch = newWatch(fault);
       trials.set(trial, watch);
       return Object.assign(watch, { [Symbol.dispose]: () => void trials.delete(trial) });
     },
     /** Requests that have arrived since {@link inject} was last called. */
     get requests(): number {
       return all.requests;
+    },
+    /** Likewise, of those that are not about a key. */
+    get dataRequests(): number {
+      return all.dataRequests;
     },
     /** Requests whose client disconnected before the response was complete. */
     get abandoned(): number {
