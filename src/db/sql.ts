@@ -11,7 +11,7 @@ export interface Query {
   readonly ctes?: readonly Sql[];
   /** A limit that must reach the database as it is. */
   readonly limit?: Value | undefined;
-  /** What is read in the same statement: see {@link checkingForms}. */
+  /** What is read in the same statement: see `withSurvey` in surveys.ts. */
   readonly forms?: {
     /** SQL for a text. */
     readonly sql: Sql;

@@ -44,7 +44,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   const { share, order = BY_TIME } = format;
   const { secret } = selection.survey.limits ?? {};
   const page = readPages(db, selection, format, kind);
-  /** In the order of pseudonyms, which no index has. */
+  /** In the order of pseudonyms, which no index has, one batch of participants after another. */
   const batches =
     secret !== undefined && order.columns[0] === 'userid'
       ? participantBatches(db, selection, secret, () => batchRows)
