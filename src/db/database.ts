@@ -2,6 +2,7 @@ import type { EncodeRows } from '../encode/rows.ts';
 import { KINDS, type Kind, type RequestSlots } from '../limits/slots.ts';
 import type { Connection, ProvenPage, QueryOptions } from './client.ts';
 import { DatabaseError } from './errors.ts';
+import { readFitting } from './read-fitting.ts';
 import type { Query, Row } from './sql.ts';
 
 export interface SlotOptions {
@@ -41,8 +42,8 @@ export interface Database {
 export function databaseInSlots(connection: Connection, slots: RequestSlots): Database {
   return {
     async rows(query, options = {}) {
-      const { result, release } = await inSlot(connection, slots, options, (attempts) =>
-        connection.rows(query, attempts),
+      const { result, release } = await readFitting(1, () =>
+        inSlot(connection, slots, options, (attempts) => connection.rows(query, attempts)),
       );
       release();
       return result;

@@ -2,6 +2,7 @@ import { splitFilters } from '../db/branches.ts';
 import type { ProvenPage } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
 import { BY_TIME } from '../db/order.ts';
+import { readFitting } from '../db/read-fitting.ts';
 import { boundaryQuery, pageQuery } from '../db/responses.ts';
 import type { PageFormat } from '../formats/page-format.ts';
 import type { RequestStats } from '../http/request-stats.ts';
@@ -9,7 +10,6 @@ import { KINDS } from '../limits/slots.ts';
 import { type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { MAX_WALKED, participantBatches } from './participants.ts';
-import { readFitting } from './read-fitting.ts';
 
 /** The first responses of a range, encoded. */
 export interface Page extends ProvenPage {

@@ -1,9 +1,9 @@
 import { LF } from '../encode/ascii.ts';
 import type { Database } from '../db/database.ts';
 import { participantsQuery } from '../db/participants.ts';
+import { readFitting } from '../db/read-fitting.ts';
 import { objectEncoder } from '../encode/json.ts';
 import type { Range, Selection } from '../responses/selection.ts';
-import { readFitting } from './read-fitting.ts';
 
 /** How much of the list of participants is held at a time, beside a page in the slot of the file. */
 const LIST_BYTES = 512 * 1024;

@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
+import { readFitting } from '../db/read-fitting.ts';
 import type { Query } from '../db/sql.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { AppEnv } from '../http/context.ts';
 import { type Frame, bodyOf, chunksOf, type sendBody, sendStream } from '../http/send.ts';
 import { KINDS } from '../limits/slots.ts';
 import { isShort, sentPages } from './page-reader.ts';
-import { readFitting } from './read-fitting.ts';
 
 /** A larger list is streamed. */
 const MAX_LIST_ROWS = 20_000;

@@ -20,6 +20,8 @@ import type { Exchange } from '../support/fault-proxy.ts';
 import { isPage, limitOf, startFaultyService } from './service.ts';
 
 const service = await startFaultyService();
+/** Longer than any result may be, and than is read of an error. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024, ' ');
 const TOO_LARGE = 'response is too large (max is 67108864 bytes)';
 const account = await createAccount();
 const survey = await createRows(700);
@@ -94,17 +96,28 @@ test('a page of JSON is aborted if it does not end where its link begins', async
   expect(pages).toBeGreaterThan(3);
 });
 
-test('a small query that gets a large result of another one is retried', async () => {
-  let isFirst = true;
-  service.proxy.inject((exchange) => {
-    if (!isFirst || !exchange.query.includes('boundary')) return;
-    isFirst = false;
-    const body = JSON.stringify({ fields: [], rows: [['x'.repeat(4_000_000)]], rowCount: 1 });
-    exchange.reply(200, body, { 'Content-Length': String(body.length) });
-  });
-  expect(await isExported(survey)).toBe(true);
-  expect(isFirst).toBe(false);
-});
+const isQuery = (part: string) => (exchange: Exchange) => exchange.query.includes(part);
+
+test.each([
+  ['a query of few rows', isQuery('boundary'), '/responses/csv', {}],
+  ['a scan', isQuery('column_name'), '/responses/csv', { layout: 'wide' }],
+  ['a page of one row', isPage, '/responses', { pageSize: 1 }],
+])(
+  '%s that gets a large result of another one is retried',
+  async (_, isReplaced, path, parameters) => {
+    service.proxy.inject();
+    const unaltered = await get(path, survey, parameters);
+    let isFirst = true;
+    service.proxy.inject((exchange) => {
+      if (!isFirst || !isReplaced(exchange)) return;
+      isFirst = false;
+      exchange.reply(200, LARGE, { 'Content-Length': String(LARGE.length) });
+    });
+    const { status, text } = await get(path, survey, parameters);
+    expect([status, isFirst]).toEqual([200, false]);
+    expect(text).toBe(unaltered.text);
+  },
+);
 
 test('a page of JSON takes few requests, even if its first row is larger than all others together', async () => {
   const rows = Array.from({ length: 200 }, (_, i) => ({
@@ -191,9 +204,7 @@ test.each([
 function fetchSummary() {
   return get('/responses/summary', survey);
 }
-const isSummary = ({ query: text }: Exchange) => text.includes('answered');
-/** Far more than a summary can have, and than is read of an error. */
-const LARGE = Buffer.alloc(32 * 1024 * 1024, ' ');
+const isSummary = isQuery('answered');
 
 test('a redirect of the SQL endpoint is not followed, because the request has the password and the token', async () => {
   const followed: string[] = [];
@@ -211,17 +222,17 @@ test('a redirect of the SQL endpoint is not followed, because the request has th
   expect(followed).toEqual([]);
 });
 
-test.each<[what: string, status: number, code: string, reply: (exchange: Exchange) => void]>([
-  ['a result without a length', 400, 'export_too_large', (exchange) => exchange.reply(200, LARGE)],
-  ['an error of Postgres', 500, 'internal_error', (exchange) => exchange.reply(400, LARGE)],
-  ['an error of the endpoint', 500, 'internal_error', (exchange) => exchange.reply(413, LARGE)],
-])('no more is read of %s than allowed', async (_, status, code, reply) => {
+test.each<[what: string, replied: number, status: number, code: string, attempts: number]>([
+  ['a result without a length', 200, 400, 'export_too_large', 2],
+  ['an error of Postgres', 400, 500, 'internal_error', 1],
+  ['an error of the endpoint', 413, 500, 'internal_error', 1],
+])('no more is read of %s than allowed', async (_, replied, status, code, attempts) => {
   service.proxy.inject((exchange) => {
-    if (isSummary(exchange)) reply(exchange);
+    if (isSummary(exchange)) exchange.reply(replied, LARGE);
   });
   const response = await fetchSummary();
   expect([response.status, response.headers.get('X-Error-Code')]).toEqual([status, code]);
-  await expect.poll(() => service.proxy.abandoned).toBe(1);
+  await expect.poll(() => service.proxy.abandoned).toBe(attempts);
 });
 
 test('a limit counts the bytes of a result, not those of its compressed form', async () => {
