@@ -9,7 +9,12 @@ import { type Batch, type Limits, MAX_BYTES, type Statement } from './request.ts
 const CHUNK_LENGTH = 64 * 1024;
 
 /** By how much data is longer as JSON, at most: a control character takes up to six bytes. */
-const escapes = (data: Buffer) => data.reduce((sum, byte) => sum + (byte < 0x20 ? 5 : 0), 0);
+function escapes(data: Buffer): number {
+  let controls = 0;
+  // `reduce` takes eight times as long
+  for (let i = 0; i < data.length; i++) if ((data[i] as number) < 0x20) controls++;
+  return 5 * controls;
+}
 
 /**
  * A larger response takes as much of the shared memory as the largest. The pages that the service
