@@ -96,7 +96,7 @@ export class KeyCache {
       const isDue = usePeriodOf(cached.checked) < usePeriodOf(Date.now());
       if (isDue && !resultIn(this.#lookups, hash))
         this.#lookUp(hash, request, entry).catch((error: unknown) =>
-          log('key lookup failed', error, request),
+          logFailure('key lookup failed', request.requestId, error),
         );
       return cached.key;
     }
@@ -106,7 +106,9 @@ export class KeyCache {
     if (last && last !== before) return keyOf(last); // the result arrived meanwhile
 
     const lookup = running ?? this.#lookUp(hash, request, entry);
-    return keyOf(await withTimeout(lookup, LOOKUP_TIMEOUT_MS, lookupTimeout));
+    const timeout = () =>
+      new DatabaseError('transient', `no result of the key lookup within ${LOOKUP_TIMEOUT_MS} ms`);
+    return keyOf(await withTimeout(lookup, LOOKUP_TIMEOUT_MS, timeout));
   }
 
   /**
@@ -217,9 +219,6 @@ async function query(hash: string, request: KeyRequest) {
   return { key, checked };
 }
 
-const lookupTimeout = () =>
-  new DatabaseError('transient', `no result of the key lookup within ${LOOKUP_TIMEOUT_MS} ms`);
-
 async function noteUse(
   { keyId, lastUsed }: FoundApiKey,
   at: number,
@@ -229,12 +228,8 @@ async function noteUse(
   if (lastUsed !== null && lastUsed >= period) return;
 
   await noteApiKeyUse(request.db, keyId, at, period).catch((error: unknown) =>
-    log('key use not noted', error, request),
+    logFailure('key use not noted', request.requestId, error),
   );
-}
-
-function log(event: string, error: unknown, { requestId }: KeyRequest): void {
-  logFailure(event, { requestId, error: String(error) });
 }
 
 /** The start of the period that a time is in. */

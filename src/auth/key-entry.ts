@@ -77,7 +77,7 @@ async function orLog<T>(
   try {
     return await withTimeout(operation(), TIMEOUT_MS, timeout);
   } catch (error) {
-    logFailure('key cache failed', { requestId, error: String(error) });
+    logFailure('key cache failed', requestId, error);
     return undefined;
   }
 }

@@ -48,9 +48,7 @@ const CHECKS = Object.entries({
  * or type
  */
 export function parseKeyLimits(value: unknown): KeyLimits | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-
-  const given = new Map<string, unknown>(Object.entries(value));
+  const given = new Map<string, unknown>(Object.entries(value ?? {}));
   const members = CHECKS.filter(([name]) => given.has(name));
   const areValid = members.every(([name, isValid]) => isValid(given.get(name)));
   if (!given.has('v') || !areValid || members.length < given.size) return undefined;

@@ -1,11 +1,7 @@
+import type { RateLimit } from '@cloudflare/workers-types';
 import { expandIPv6 } from 'hono/utils/ipaddr';
 import type { ApiError } from '../http/errors.ts';
 import { logFailure } from '../http/log.ts';
-
-/** The part of `RateLimit` used here. */
-interface RateLimiter {
-  limit(options: { key: string }): Promise<{ success: boolean }>;
-}
 
 /**
  * Counts a request with a rate limiting binding: per Cloudflare location, approximately, without a
@@ -17,13 +13,13 @@ interface RateLimiter {
  * @throws error() if the limit is reached
  */
 export async function enforceLimit(
-  limiter: RateLimiter,
+  limiter: RateLimit,
   key: string,
   requestId: string,
   error: () => ApiError,
 ): Promise<void> {
   const { success } = await limiter.limit({ key }).catch((cause: unknown) => {
-    logFailure('rate limiter failed', { requestId, error: String(cause) });
+    logFailure('rate limiter failed', requestId, cause);
     return { success: true };
   });
 

@@ -3,7 +3,7 @@ import { DatabaseError } from '../db/errors.ts';
 import { LimitError } from '../limits/slots.ts';
 import type { AppEnv } from './context.ts';
 import { ApiError, databaseUnavailable, internalError, limitReached } from './errors.ts';
-import { detailsOf, logFailure } from './log.ts';
+import { logFailure } from './log.ts';
 import { JSON_TYPE, sendBody } from './send.ts';
 
 /**
@@ -17,7 +17,7 @@ export function errorResponse(error: Error, c: Context<AppEnv>): Promise<Respons
   const { signal } = c.req.raw;
   const isExpected = code !== 'database_unavailable' && code !== 'internal_error';
   const hasLeft = signal.aborted && error === signal.reason;
-  if (!isExpected && !hasLeft) logFailure('request failed', { requestId, ...detailsOf(error) });
+  if (!isExpected && !hasLeft) logFailure('request failed', requestId, error);
 
   const allHeaders = { ...headers, ...JSON_TYPE, 'X-Error-Code': code };
   return sendBody(c, JSON.stringify({ error: { message } }), allHeaders, status);

@@ -2,9 +2,16 @@ import { DatabaseError } from '../db/errors.ts';
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** Logs a failure as one line of JSON. */
-export function logFailure(event: string, details: Details): void {
-  console.error(line(event, details));
+/**
+ * Logs a failure of a request as one line of JSON: the error's message, and the stack of a defect.
+ * If the database cannot be reached, every request fails, and no stack explains why.
+ */
+export function logFailure(event: string, requestId: string, error: unknown): void {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const isDefect =
+    !(error instanceof DatabaseError) || error.kind === 'defect' || error.kind === 'too-large';
+
+  console.error(line(event, { requestId, error: message, ...(isDefect && { stack }) }));
 }
 
 /** Logs a request as one line of JSON: see docs/operations.md. */
@@ -20,18 +27,6 @@ export function logRequest(details: Details): void {
 export function reasonOf(error: unknown): string {
   if (error instanceof DatabaseError) return `database: ${error.kind}`;
   return error instanceof Error ? error.name : typeof error;
-}
-
-/**
- * What to log of an error: its message, and the stack of a defect. If the database cannot be
- * reached, every request fails, and no stack explains why.
- */
-export function detailsOf(error: unknown): Details {
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  const isDefect =
-    !(error instanceof DatabaseError) || error.kind === 'defect' || error.kind === 'too-large';
-
-  return isDefect ? { error: message, stack } : { error: message };
 }
 
 /**

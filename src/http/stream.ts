@@ -1,7 +1,7 @@
 import type { Chunks } from '../encode/bytes.ts';
 import type { AppEnv } from './context.ts';
 import { ApiError, namedError } from './errors.ts';
-import { detailsOf, logFailure, reasonOf } from './log.ts';
+import { logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
 
 /**
@@ -98,7 +98,7 @@ async function pump(
     if (hasLeft && stopped === undefined) return { end: 'client left' };
 
     const cause = stopped ?? error;
-    logFailure('export failed', { requestId, ...detailsOf(cause) });
+    logFailure('export failed', requestId, cause);
     return { end: 'failed', reason: reasonOf(cause) };
   } finally {
     clearInterval(watch);

@@ -10,11 +10,15 @@ test('redacts keys, hashes and connection strings anywhere in a line, also a tru
   const hash = await hashApiKey(key);
   const id = hash.slice(0, 32);
   const url = 'postgresql://user:pass%22word@host/db?sslmode=require';
-  logFailure('it failed', {
-    error: `for ${key}, {"${hash}"} at ${url}`,
-    stack: `\n${hash.slice(0, 33)}\n${id}\n${url}\n`,
-  });
-  const line = { event: 'it failed', error: 'for …, {"…"} at …', stack: `\n…\n${id}\n…\n` };
+  const error = new Error(`for ${key}, {"${hash}"} at ${url}`);
+  error.stack = `\n${hash.slice(0, 33)}\n${id}\n${url}\n`;
+  logFailure('it failed', id, error);
+  const line = {
+    event: 'it failed',
+    requestId: id,
+    error: 'for …, {"…"} at …',
+    stack: `\n…\n${id}\n…\n`,
+  };
   expect(JSON.parse(String(written.mock.calls[0]?.[0]))).toEqual(line);
 });
 
