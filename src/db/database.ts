@@ -5,7 +5,7 @@ import { DatabaseError } from './errors.ts';
 import { readFitting } from './read-fitting.ts';
 import type { Query, Row } from './sql.ts';
 
-export interface SlotOptions {
+interface SlotOptions {
   /** The kind of slot that the query takes: `quick` unless given. */
   readonly kind?: Exclude<Kind, 'request'>;
   /** Whether the query can take as long as a scan, although its kind does not say so. */
@@ -16,7 +16,7 @@ export interface SlotOptions {
   readonly maxBytes?: number;
   /**
    * The part of its slot that the result can take, beside what is made from it: half unless given.
-   * A longer one, if it may be longer than a slot, takes a large slot as well.
+   * A longer one takes a large slot as well.
    */
   readonly share?: number;
 }
@@ -85,10 +85,9 @@ async function inSlot<T>(
   const release = () => slots.release(...taken);
   await take(kind, connection.signal);
 
-  const { bytes: slotBytes } = KINDS[kind];
   let refusal: unknown;
   const checkLength = async (bytes: number) => {
-    const isLarge = bytes > share * slotBytes && maxBytes > slotBytes;
+    const isLarge = bytes > share * KINDS[kind].bytes;
     if (isLarge && bytes <= maxBytes)
       await take('large', signal).catch((error: unknown) => {
         refusal = error; // no failure of the database

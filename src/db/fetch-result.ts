@@ -60,11 +60,11 @@ async function readBody(
   { body, headers }: Response,
   checkLength: FetchOptions['checkLength'],
 ): Promise<Uint8Array<ArrayBuffer>> {
+  if (!body) return new Uint8Array();
   const output = new Output();
-  // With a `Content-Encoding`, the length is not that of the bytes read.
-  const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
-  const stream = body ?? new Blob([]).stream();
-  const reader = stream.getReader({ mode: 'byob' }) as unknown as ByteReader;
+  // With a `Content-Encoding`, less than the bytes read.
+  const length = headers.get('Content-Length');
+  const reader = body.getReader({ mode: 'byob' }) as unknown as ByteReader;
   let view = new Uint8Array(Math.min(READ_BYTES, Number(length ?? READ_BYTES) + 1));
   try {
     await checkLength(Number(length));

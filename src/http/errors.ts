@@ -85,14 +85,9 @@ export const tooManyRequests = () =>
   rateLimited('Too many requests for this account. Try again in a few seconds.');
 
 /** The error of a request that waited in vain. */
-export function limitReached({
-  kind,
-  held,
-  isByAccount,
-  isRetrying,
-}: Omit<LimitError, keyof Error>): ApiError {
+export function limitReached({ kind, held, isRetrying }: Omit<LimitError, keyof Error>): ApiError {
   if (isRetrying) return databaseUnavailable('transient');
-  if (!isByAccount) return overloaded();
+  if (held === 0) return overloaded();
   const running: Record<LimitError['kind'], string> = {
     request: 'requests',
     file: 'exports',
@@ -148,14 +143,17 @@ export const ifTooMany = (what: string, filters: string) =>
 /**
  * The survey does not exist, belongs to another account, or has no responses yet.
  *
- * @param status 500 unless the request wants 404
+ * @param query the request's: `missing` is the status
  */
-export const noResponses = (surveyName: string, email: string, status: '404' | '500' = '500') =>
+export const noResponses = (
+  { survey, missing }: { readonly survey: string; readonly missing: '404' | '500' },
+  email: string,
+) =>
   new ApiError(
     'no_responses',
-    `No responses were found for survey: ${surveyName} for user: ${email}`,
+    `No responses were found for survey: ${survey} for user: ${email}`,
     {},
-    status === '404' ? 404 : 500,
+    missing === '404' ? 404 : 500,
   );
 
 export const notFound = () =>

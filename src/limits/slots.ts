@@ -59,18 +59,18 @@ const RENEWS_MS = 5_000;
 export class LimitError extends Error {
   override name = 'LimitError';
   readonly kind: Kind;
-  /** How many of them the request's account holds. */
+  /**
+   * How many of them the request's account holds, if that is its own part, so that what is missing
+   * is held by its own requests; otherwise 0.
+   */
   readonly held: number;
-  /** Whether that is its own part, so that what is missing is held by its own requests. */
-  readonly isByAccount: boolean;
   /** Whether a request that holds one retries a query. */
   readonly isRetrying: boolean;
 
   constructor(kind: Kind, held: number, isRetrying: boolean) {
     super(`no slot for ${kind}`);
     this.kind = kind;
-    this.held = held;
-    this.isByAccount = held > 0 && held >= KINDS[kind].own;
+    this.held = held >= KINDS[kind].own ? held : 0;
     this.isRetrying = isRetrying;
   }
 }
@@ -101,14 +101,13 @@ class Pool {
     if (this.#tryTake(request)) return;
 
     const { waiting, waitMs } = KINDS[this.#kind];
-    const { hasBegun } = request;
-    if (!hasBegun && countOf(this.#waiters.values(), request) >= waiting)
+    if (!request.hasBegun && countOf(this.#waiters.values(), request) >= waiting)
       throw this.#refusal(request);
 
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => reject(signal.reason as Error);
     const timer = setTimeout(() => {
-      if (!hasBegun) reject(this.#refusal(request));
+      if (!request.hasBegun) reject(this.#refusal(request));
     }, waitMs);
     signal.addEventListener('abort', leave);
     this.#waiters.set(resolve, request);
@@ -179,12 +178,8 @@ class Pool {
     const { own, shared, most } = KINDS[this.#kind];
     const holders = [...this.holders, request];
     const accounts = Map.groupBy(holders, ({ account }) => account);
-    const beyond = [...accounts.values()].map(({ length }, i) =>
-      Math.max(0, length - (i < ACCOUNTS ? own : 0)),
-    );
-    return (
-      countOf(holders, request) <= most && beyond.reduce((sum, count) => sum + count, 0) <= shared
-    );
+    const owned = [...accounts.values()].slice(0, ACCOUNTS).flatMap((ones) => ones.slice(0, own));
+    return countOf(holders, request) <= most && holders.length - owned.length <= shared;
   }
 
   #refusal(request: RequestSlots): LimitError {

@@ -94,7 +94,10 @@ export function responsesOf({
 
 /** All responses other than 200, by the names used above. */
 export const errorResponses = (): Record<string, ResponseObject> => {
-  const none = noResponses('Health & Habits 2026 – Saúde', 'you@example.org');
+  const none = noResponses(
+    { survey: 'Health & Habits 2026 – Saúde', missing: '500' },
+    'you@example.org',
+  );
   const defect = internalError('6a0f8c1e-53c9-4ae3-9a4b-0f9c8a2f0f57');
   return {
     NotModified: {
@@ -152,8 +155,7 @@ export const errorResponses = (): Record<string, ResponseObject> => {
   };
 };
 
-const reached = (kind: Kind) =>
-  limitReached({ kind, held: 4, isByAccount: true, isRetrying: false });
+const reached = (kind: Kind) => limitReached({ kind, held: 4, isRetrying: false });
 
 /** @param examples errors by a short name */
 function error(

@@ -22,13 +22,10 @@ export type ResponsesQuery = Values<'survey' | 'missing'> &
  *
  * @throws ApiError `no responses` for a name that Postgres cannot store
  */
-export function surveyOf(
-  c: Context<AppEnv>,
-  { survey: name, missing }: Values<'survey' | 'missing'>,
-): Survey {
+export function surveyOf(c: Context<AppEnv>, query: Values<'survey' | 'missing'>): Survey {
   const { id: accountId, email, limits } = c.var.account;
-  if (!isStorable(name)) throw noResponses(name, email, missing);
-  return { accountId, name, limits };
+  if (!isStorable(query.survey)) throw noResponses(query, email);
+  return { accountId, name: query.survey, limits };
 }
 
 /** @throws ApiError `no responses` unless the caller's account has the survey */
@@ -86,7 +83,7 @@ async function selectFrom(
   db: Database,
 ): Promise<Selection> {
   const { account } = c.var;
-  if (formVersions.length === 0) throw noResponses(query.survey, account.email, query.missing);
+  if (formVersions.length === 0) throw noResponses(query, account.email);
   const survey = surveyOf(c, query);
   const userid = await findParticipants(db, survey, formVersions, query.userid);
   return select(survey, formVersions, { ...query, userid });
@@ -99,5 +96,5 @@ async function selectFrom(
 export async function requireResponses(c: Context<AppEnv>, query: ResponsesQuery): Promise<void> {
   const { account, db } = c.var;
   if (query.missing === '404' || (await hasResponses(db, surveyOf(c, query)))) return;
-  throw noResponses(query.survey, account.email);
+  throw noResponses(query, account.email);
 }

@@ -28,7 +28,7 @@ export const digests = endpoint({
       ifTooMany('intervals', 'since and until, or use a longer interval'),
     );
 
-    if (!computed) throw noResponses(query.survey, account.email, query.missing);
+    if (!computed) throw noResponses(query, account.email);
     if (computed.digests.length === 0) await requireResponses(c, query);
 
     stats.rows = computed.digests.length;

@@ -2,7 +2,7 @@ import { FORM_DATA_COLUMNS, FORM_DATA_KEY, formDataQuery } from '../db/surveys.t
 import { csvHeader } from '../encode/records.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { type ListQuery, sendList } from '../read/send-list.ts';
-import { requireResponses, selectResponses, surveyOf } from '../read/select-responses.ts';
+import { requireResponses, surveyOf } from '../read/select-responses.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { noResponses } from '../http/errors.ts';
@@ -25,15 +25,13 @@ export const formData = endpoint({
   body: fileContent('text/csv', examples.formData),
 
   async handle(c, query) {
-    await selectResponses(c, query);
     await requireResponses(c, query);
 
     const rows: ListQuery = (...range) => formDataQuery(surveyOf(c, query), ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
     return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...response) => {
-      // deleted meanwhile
-      if (c.var.stats.rows === 0)
-        throw noResponses(query.survey, c.var.account.email, query.missing);
+      // with missing=404, or if they were deleted meanwhile
+      if (c.var.stats.rows === 0) throw noResponses(query, c.var.account.email);
       return sendBody(...response);
     });
   },

@@ -146,7 +146,7 @@ describe('its examples', () => {
       ([name, make]) => /^[a-z]/.test(name) && typeof make === 'function' && make.length === 0,
     );
     const limits = (Object.keys(KINDS) as Kind[]).map((kind) =>
-      catalogue.limitReached({ kind, held: 4, isByAccount: true, isRetrying: false }),
+      catalogue.limitReached({ kind, held: 4, isRetrying: false }),
     );
     const waiting = without
       .map(([, make]) => (make as () => catalogue.ApiError)())

@@ -92,7 +92,7 @@ const kinds: [...Request, requests: number, more: 0 | 1][] = [
   ['/responses/summary', { repeats: 'drop' }, 2, 0],
   ['/responses/answers', {}, 2, 0],
   ['/responses/digests', {}, 1, 0],
-  ['/responses/form-data', {}, 3, 0],
+  ['/responses/form-data', {}, 2, 0],
 ];
 
 /** @returns what a request gets, and the number of its SQL requests */
