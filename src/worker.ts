@@ -1,7 +1,5 @@
-import { createApp } from './app.ts';
+import { app } from './app.ts';
 import type { Env } from './env.ts';
-
-const app = createApp();
 
 export default {
   fetch(request, env, context) {

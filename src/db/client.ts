@@ -11,9 +11,9 @@ import { type Query, type Row, type Sql, render } from './sql.ts';
 
 export interface QueryOptions {
   /** How long the query is retried: `request` unless given. */
-  readonly retry?: RetryPolicy | undefined;
+  readonly retry?: RetryPolicy;
   /** Cancels the query, in place of the connection's. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
   /** Whether an attempt that was sent is awaited although the signal is aborted. */
   readonly finishes?: boolean | undefined;
   /** Checks the length of the result, which is small unless given. */
@@ -23,7 +23,7 @@ export interface QueryOptions {
 }
 
 /** A page whose rows are proven to be those of its query, and the memory that it takes. */
-export interface ProvenPage extends Omit<EncodedPage, 'end'> {
+export interface ProvenPage extends EncodedPage {
   /** The length of the result that it was made from, in bytes. */
   readonly bytes: number;
   /** Frees its memory. */
@@ -60,7 +60,7 @@ export class Connection {
   }
 
   /** Reads the rows of a query. */
-  async rows(query: Query, options: QueryOptions = {}): Promise<Row[]> {
+  async rows(query: Query, options: QueryOptions): Promise<Row[]> {
     const { rows } = await this.#proven(query, options, (proof, body) => proof.rowsOf(body));
     return rows;
   }

@@ -55,7 +55,7 @@ const SUMS = raw(`count(*) as records,
  * One statement reads everything, so that all digests are of one moment. `offset 0` keeps Postgres
  * from evaluating an expression of a subquery twice.
  */
-export function digestsQuery(survey: Survey, filters: Filters, interval: Interval): Query {
+function digestsQuery(survey: Survey, filters: Filters, interval: Interval): Query {
   const responses = relationOf({ ...filters, survey });
   // No parameter, whose change on the way would leave out lines unnoticed.
   const most = raw(String(MAX_INTERVALS));

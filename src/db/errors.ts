@@ -16,11 +16,10 @@ export type FailureKind = 'too-large' | 'transient' | 'unavailable' | 'not-confi
  * it may quote the database.
  */
 export class DatabaseError extends Error {
-  override name = 'DatabaseError';
   readonly kind: FailureKind;
 
-  constructor(kind: FailureKind, message: string, cause?: unknown) {
-    super(message, { cause });
+  constructor(kind: FailureKind, message: string) {
+    super(message);
     this.kind = kind;
   }
 }
@@ -74,8 +73,8 @@ export function failureOfStatus(status: number, body: string): DatabaseError {
 
 /**
  * Classifies an error of the driver. Its errors for status 400 carry the SQLSTATE; a failed fetch
- * or a truncated body throws a plain TypeError or SyntaxError. Other errors, such as a
- * MalformedRowsError, come from a truncated body too.
+ * or a truncated body throws a plain TypeError or SyntaxError. Other errors, such as those
+ * of an encoder, come from a truncated body too.
  */
 export function failureOf(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
@@ -83,16 +82,12 @@ export function failureOf(error: unknown): DatabaseError {
   if (error instanceof NeonDbError) {
     if (error.sourceError) return failureOf(error.sourceError);
     const { code, message } = error;
-    return new DatabaseError(kindOf(code, message), `${code ?? ''} ${message}`.trim(), error);
+    return new DatabaseError(kindOf(code, message), `${code ?? ''} ${message}`.trim());
   }
   if (error instanceof SyntaxError)
     return new DatabaseError('transient', 'a response that is not JSON'); // the error's own message quotes it
-  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return new DatabaseError(
-    OUT_OF_SUBREQUESTS.test(message) ? 'unavailable' : 'transient',
-    message,
-    error,
-  );
+  const message = String(error);
+  return new DatabaseError(OUT_OF_SUBREQUESTS.test(message) ? 'unavailable' : 'transient', message);
 }
 
 /** Whether a result was longer than it may be. */

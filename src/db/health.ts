@@ -11,6 +11,6 @@ export async function ping(db: Connection): Promise<void> {
     await db.rows({ text: sql`select '1'`, width: 1 }, { retry: 'probe' });
   } catch (error) {
     const { kind, message } = failureOf(error);
-    throw new DatabaseError(kind === 'not-configured' ? kind : 'unavailable', message, error);
+    throw new DatabaseError(kind === 'not-configured' ? kind : 'unavailable', message);
   }
 }

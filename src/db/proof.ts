@@ -29,7 +29,7 @@ export class Proof {
   /** How the last row's first cell begins. */
   readonly #start: string;
 
-  constructor({ text, width, ctes = [], limit, forms }: Query) {
+  constructor({ text, width, limit, forms }: Query) {
     const name = `r${crypto.randomUUID().replaceAll('-', '')}`;
     this.#width = width;
     this.#start = limit ? `${name} ${limit.param as number} ` : `${name} `;
@@ -41,8 +41,7 @@ export class Proof {
       ...(forms ? [forms.sql] : []),
     ];
     const last = [sql`concat_ws(' ', ${join(parts)})`, ...Array(width - 1).fill(raw('null'))];
-    const start = ctes.length > 0 && sql`with ${join(ctes)}`;
-    this.statement = render(sql`${start} (${text}) union all (select ${join(last)})`);
+    this.statement = render(sql`(${text}) union all (select ${join(last)})`);
   }
 
   /**

@@ -1,13 +1,9 @@
 /** Measures the time of work. On Cloudflare, the clock advances only at I/O. */
 export class Stopwatch {
-  #elapsed: number | undefined;
+  /** The milliseconds during which some work was running; undefined before the first. */
+  elapsedMs: number | undefined;
   #running = 0;
   #runningSince = 0;
-
-  /** The milliseconds during which some work was running; undefined before the first. */
-  get elapsedMs(): number | undefined {
-    return this.#elapsed;
-  }
 
   /** Runs work and adds to {@link elapsedMs}. */
   async time<T>(work: () => Promise<T>): Promise<T> {
@@ -16,7 +12,7 @@ export class Stopwatch {
       return await work();
     } finally {
       if (--this.#running === 0)
-        this.#elapsed = (this.#elapsed ?? 0) + performance.now() - this.#runningSince;
+        this.elapsedMs = (this.elapsedMs ?? 0) + performance.now() - this.#runningSince;
     }
   }
 }

@@ -84,14 +84,15 @@ const labelsCte = (rows: Sql): Sql => sql`
 export const answerCtes = ({ unlabelled }: ComputedColumn, rows: Sql): Sql[] =>
   unlabelled ? [labelsCte(sql`(select question_text, response from ${rows}) response`)] : [];
 
-/** SQL for columns of the rows `r`. */
-function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sql {
+/** SQL for columns of the rows `r`, which need the common table expression `form`. */
+function selectColumns(columns: readonly Column[], form: Sql, rows: Sql, safe: boolean): Sql {
   const read = columns.map(computed);
   const texts = read.map(({ sql: text, isTyped }) => withoutFormulas(text, safe && isTyped));
   // as text, since the last row has a text there
   const list = join([sql`(${texts[0] ?? sql`null`})::text`, ...texts.slice(1)]);
-  if (!read.some(({ unlabelled }) => unlabelled)) return sql`select ${list} from (${rows}) r`;
-  return sql`with page as materialized (${rows}), ${labelsCte(sql`page`)} select ${list} from page r`;
+  if (!read.some(({ unlabelled }) => unlabelled))
+    return sql`with ${form} select ${list} from (${rows}) r`;
+  return sql`with ${form}, page as materialized (${rows}), ${labelsCte(sql`page`)} select ${list} from page r`;
 }
 
 /** The indexes of {@link CURSOR_COLUMNS}. */
@@ -124,8 +125,9 @@ export function pageQuery(
 ): Query {
   const limit = new Value(range.limit);
   const rows = rangeRows(selection, range, limit, raw('*'), order);
-  const text = sql`${selectColumns(columns, rows, safe)} order by ${orderSql(order, 'r.')}`;
-  return { ctes: [relationOf(selection).forms], text, width: columns.length, limit };
+  const page = selectColumns(columns, relationOf(selection).forms, rows, safe);
+  const text = sql`${page} order by ${orderSql(order, 'r.')}`;
+  return { text, width: columns.length, limit };
 }
 
 /**

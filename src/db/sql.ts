@@ -7,8 +7,6 @@ export interface Query {
   readonly text: Sql;
   /** The number of its columns. */
   readonly width: number;
-  /** Common table expressions that it uses. */
-  readonly ctes?: readonly Sql[];
   /** A limit that must reach the database as it is. */
   readonly limit?: Value | undefined;
   /** What is read in the same statement: see `withSurvey` in surveys.ts. */
@@ -20,7 +18,7 @@ export interface Query {
   };
 }
 
-export type Param = string | number | readonly string[];
+type Param = string | number | readonly string[];
 
 /** A value in SQL. In several places, the same object is one parameter. */
 export class Value {

@@ -7,9 +7,9 @@ import { type Query, type Sql, isoTimestamp, join, sql } from './sql.ts';
 
 export type Summary = Awaited<ReturnType<typeof summarize>>;
 
-export interface SummaryOptions extends LeftOutOptions {
+interface SummaryOptions extends LeftOutOptions {
   /** Adds how many participants have their last response to each question. */
-  readonly stops?: boolean | undefined;
+  readonly stops?: boolean;
 }
 
 /**

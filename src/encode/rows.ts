@@ -24,7 +24,7 @@ export interface EncodedPage extends EncodedRows {
  *
  * @param start the position of the array's `[`
  * @param last the bytes with which the last row begins, and no other
- * @throws MalformedRowsError if the array is malformed, or has no such row
+ * @throws an error if the array is malformed, or has no such row: see {@link malformed}
  */
 export type EncodeRows = (
   bytes: Uint8Array<ArrayBuffer>,
@@ -38,12 +38,10 @@ export function isAt(some: Uint8Array, bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** The bytes are not a complete array of rows. */
-export class MalformedRowsError extends Error {
-  override name = 'MalformedRowsError';
-}
-
-/** @param at the position in the response, in bytes from 0 */
-export function malformed(at: number): MalformedRowsError {
-  return new MalformedRowsError(`unexpected byte or end at position ${at} of a response`);
-}
+/**
+ * The error for bytes that are not a complete array of rows.
+ *
+ * @param at the position in the response, in bytes from 0
+ */
+export const malformed = (at: number) =>
+  new Error(`unexpected byte or end at position ${at} of a response`);

@@ -18,8 +18,6 @@ const LETTER_Z = 0x5a;
 
 /** Postgres prints times in another style. */
 export class DateStyleError extends Error {
-  override name = 'DateStyleError';
-
   constructor() {
     super('times are not in the style ISO: set DateStyle of the role or the database to ISO');
   }

@@ -4,24 +4,12 @@ import type { RecordWriter } from '../encode/records.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import type { FileType } from '../http/attachment.ts';
 import type { ApiError } from '../http/errors.ts';
-import type { Values, WIDE } from '../http/parameters.ts';
+import type { ParameterName, Values } from '../http/parameters.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { PageFormat } from './page-format.ts';
 
-type Name =
-  | 'after'
-  | 'bom'
-  | 'safe'
-  | 'metadata'
-  | 'arm'
-  | 'omit'
-  | 'layout'
-  | 'codebook'
-  | 'numbers'
-  | (typeof WIDE)[number];
-
-/** The parameters of files, of which a format has some. */
-export type FileQuery = Partial<Values<Name>>;
+/** The parameters of a request for a file: those that its endpoint has. */
+export type FileQuery = Partial<Values<ParameterName>>;
 
 /**
  * A format in which responses are exported as one file. To add one, write a file in this folder,

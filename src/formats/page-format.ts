@@ -31,8 +31,12 @@ const JSON_SHARE = 0.6;
 function withCursor(written: readonly Column[]) {
   const hidden = CURSOR_COLUMNS.filter((name) => !written.includes(name));
   const columns = [...written, ...hidden];
-  const keys = { keyColumns: keyColumnsOf(columns), timeColumn: columns.indexOf('timestamp') };
-  return { columns, keys: { ...keys, hidden: hidden.length } };
+  const keys = {
+    keyColumns: keyColumnsOf(columns),
+    timeColumn: columns.indexOf('timestamp'),
+    hidden: hidden.length,
+  };
+  return { columns, keys };
 }
 
 /** Responses as CSV records, with the positions of their cells if requested. */

@@ -20,20 +20,20 @@ const isGrouping = (name: string) =>
 
 const INSTANT =
   'a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (midnight UTC)';
-const instant = (meaning: string, example: string) =>
-  single(INSTANT, parseInstant, {
-    description: `${meaning} Takes ${INSTANT}.`,
-    schema: { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] },
-    example,
-  });
-
 const filters = Object.fromEntries(
   FILTER_NAMES.map((name) => {
     const { column, description, example } = FILTERS[name];
-    if (column === 'timestamp') return [name, instant(description, example)];
+    if (column !== 'timestamp') {
+      const most = 500; // they fit into a URL
+      return [name, repeatable(`${description} Exact match.`, example, { most })];
+    }
 
-    const most = 500; // they fit into a URL
-    return [name, repeatable(`${description} Exact match.`, example, { most })];
+    const parameter = single(INSTANT, parseInstant, {
+      description: `${description} Takes ${INSTANT}.`,
+      schema: { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] },
+      example,
+    });
+    return [name, parameter];
   }),
 ) as { readonly [Name in FilterName]: Parameter<Filters[Name]> };
 

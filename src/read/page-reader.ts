@@ -136,10 +136,7 @@ function readPages(
  * Yields the pages that have rows. Counts their rows, and frees each page's memory before the next
  * one is read.
  */
-export async function* sentPages<P extends ProvenPage>(
-  pages: AsyncIterable<P>,
-  stats: RequestStats,
-) {
+export async function* sentPages(pages: AsyncIterable<ProvenPage>, stats: RequestStats) {
   for await (const page of pages) {
     if (page.rowCount > 0) yield page;
     page.release();

@@ -46,6 +46,13 @@ export async function* participantBatches(
   let batch = newBatch();
   let maxWalked = Infinity; // the first batch decides whether the responses fit one page
   let after: string | undefined;
+  /** The batch. Unless some rows were stored since, there is not one response more than it has. */
+  const range = (isLast: boolean) => ({
+    participants: batch.ids.toSorted(), // an index is searched for them fastest in its own order
+    windowSize: batch.walked,
+    limit: Math.min(batch.responses, most()) + 1,
+    isLast,
+  });
   for (let rowBytes = ROW_BYTES; ;) {
     const list = await readFitting(Math.ceil(LIST_BYTES / rowBytes), (limit) => {
       const options = { kind: 'file', isLong: true, maxBytes: LIST_BYTES } as const;
@@ -56,7 +63,7 @@ export async function* participantBatches(
       const cost = Math.max(walked, selection.formVersions.length);
       const isFull = batch.responses + responses > most() || batch.walked + cost > maxWalked;
       if (isFull && batch.ids.length > 0) {
-        yield rangeOf(batch, most(), false);
+        yield range(false);
         maxWalked = MAX_WALKED;
         batch = newBatch();
       }
@@ -69,23 +76,8 @@ export async function* participantBatches(
     list.release();
     if (list.rowCount < list.requestedRows) break;
   }
-  yield rangeOf(batch, most(), true);
+  yield range(true);
 }
-
-/**
- * The range of a batch. An index is searched for its participants fastest in its own order. Unless
- * some rows were stored since, there is not one more.
- */
-const rangeOf = (
-  { ids, responses, walked }: { ids: string[]; responses: number; walked: number },
-  most: number,
-  isLast: boolean,
-) => ({
-  participants: ids.toSorted(),
-  windowSize: walked,
-  limit: Math.min(responses, most) + 1,
-  isLast,
-});
 
 function* participantsIn(data: Uint8Array) {
   const utf8 = new TextDecoder();

@@ -6,7 +6,15 @@ import type { AppEnv } from '../http/context.ts';
 import { linkToNext } from '../http/link.ts';
 import { LimitError } from '../limits/slots.ts';
 import type { Values } from '../http/parameters.ts';
-import { bodyOf, chunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
+import {
+  JSON_TYPE,
+  bodyOf,
+  chunksOf,
+  sendBody,
+  sendStream,
+  sendTagged,
+  totalCount,
+} from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { type Page, type PageKind, type PageReader, isShort, sentPages } from './page-reader.ts';
@@ -39,7 +47,7 @@ export async function sendPage(
     pageSize,
     (isWalk) => takeSlot(c, pageSize, isWalk),
   );
-  const headers = { 'Content-Type': 'application/json', ...totalCount(total) };
+  const headers = { ...JSON_TYPE, ...totalCount(total) };
   const rest = pageSize - first.rowCount;
   if (rest === 0 || isShort(first) || !first.last) {
     const link = rest === 0 && first.last ? linkToNext(c, first.last) : {};

@@ -132,7 +132,7 @@ const COLUMNS = [
 
 export type ColumnName = (typeof COLUMNS)[number]['name'];
 /** A column of a response. */
-export type ResponseColumn = ColumnDescription & { readonly name: ColumnName };
+type ResponseColumn = ColumnDescription & { readonly name: ColumnName };
 
 const all: readonly ResponseColumn[] = COLUMNS;
 const columnsOf = (body: 'csv' | 'json' | 'digest') =>

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvEncoder } from '../../src/encode/csv.ts';
 import { type ObjectLayout, objectEncoder } from '../../src/encode/json.ts';
-import { type EncodeRows, MalformedRowsError } from '../../src/encode/rows.ts';
+import type { EncodeRows } from '../../src/encode/rows.ts';
 import { DateStyleError, TIME_ROOM } from '../../src/encode/time.ts';
 import { tokenWriter } from '../../src/encode/token-writer.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';
@@ -97,7 +97,7 @@ describe.each<[string, EncodeRows, (rows: readonly Row[]) => string, (body: stri
     ['a bad escape', rowsJson([rowOf('a')]).replace('"a"', String.raw`"\x41"`)],
     ['a bad \\u escape', rowsJson([rowOf('a')]).replace('"a"', String.raw`"\u00g0"`)],
   ])('is rejected with %s', (__, json) => {
-    expect(() => encodeJson(encode, json)).toThrow(MalformedRowsError);
+    expect(() => encodeJson(encode, json)).toThrow('unexpected byte or end');
   });
 });
 

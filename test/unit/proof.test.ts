@@ -28,7 +28,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const csvOf = (proof: Proof, body: string) =>
   new TextDecoder().decode(proof.pageOf(bytesOf(body), encode).page.data);
 
-/** A DatabaseError, a MalformedRowsError of the encoder, or the error for JSON that is not whole. */
+/** A DatabaseError, an error of the encoder, or the error for JSON that is not whole. */
 const REJECTED = /^(?:a result with|unexpected byte or end|.*JSON)/;
 
 const ROWS: Cells[] = [

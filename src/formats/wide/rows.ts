@@ -24,7 +24,7 @@ export function rowColumns({
   require_question: questions = [],
   ...query
 }: FileQuery) {
-  const { columns: added, arms, firstArm } = addedColumns(query);
+  const { names, columns: added, arms, firstArm } = addedColumns(query);
   const before: Column[] = [
     'userid',
     'parent_surveyid',
@@ -46,6 +46,8 @@ export function rowColumns({
 
   return {
     columns,
+    /** The names of the file's columns of metadata keys and treatment arms. */
+    names,
     arms,
     /** The index of the texts of treatment arms, which the seed follows. */
     arm: METADATA + 1 + firstArm,

@@ -5,7 +5,6 @@ import { ifTooLarge, tooLarge } from '../../http/errors.ts';
 import type { Selection } from '../../responses/selection.ts';
 import { FIRST_COLUMNS, TIMING_COLUMNS } from '../../responses/wide-columns.ts';
 import type { FileQuery, HoldRecord, Table } from '../file-format.ts';
-import { addedColumns } from '../long-table.ts';
 import { csvPages } from '../page-format.ts';
 import { questionColumns } from './columns.ts';
 import { rowColumns } from './rows.ts';
@@ -36,14 +35,14 @@ export async function wideTable(
   const { repeats, safe, timing } = query;
   const found = await wideQuestions(db, selection, query.columns);
   const questions = questionColumns(found, selection.formVersions);
+  const row = rowColumns(query);
   const names = [
     ...FIRST_COLUMNS,
     ...(timing ? TIMING_COLUMNS : []),
     'metadata',
-    ...addedColumns(query).names,
+    ...row.names,
     ...questions.names,
   ];
-  const row = rowColumns(query);
   const format = csvPages({
     columns: row.columns,
     order: BY_PARTICIPANT,
