@@ -116,7 +116,12 @@ export async function startFaultProxy(target: string) {
   let abandoned = 0;
   const trials = new Map<string, Watch>();
 
-  const server = createServer((request, response) => void handle(request, response));
+  // As the gateway's: longer than the Worker keeps an idle connection, so that it sends no request
+  // on one that is being closed, which it would have to send again.
+  const server = createServer(
+    { keepAliveTimeout: 75_000 },
+    (request, response) => void handle(request, response),
+  );
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request).catch(() => undefined);
     if (!body) return; // the client disconnected before all of it had arrived
