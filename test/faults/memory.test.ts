@@ -85,7 +85,7 @@ const cases: [
   slots: Partial<Record<Kind, number>>,
 ][] = [
   ['ten lists of surveys of 20 MB', 10, ['/surveys'], 1, { quick: 3 }],
-  ['20 pages of 25 answers of 600 KB', 20, [`/responses${of('large')}`], 1, { quick: 3, large: 1 }],
+  ['8 pages of 25 answers of 600 KB', 8, [`/responses${of('large')}`], 1, { quick: 3, large: 1 }],
   [
     'two wide files of a participant with 260,000 answers',
     2,
