@@ -44,6 +44,7 @@ def test_summary(demo: Survey) -> None:
         ("repeats", None, 0, 0),
         ("require_metadata", "none", 400, 100),
     ]
+    assert rules[0].userids == ()  # a tuple, so that a rule can be hashed
     [first, *_] = stops = demo.summary(stops=True).stops
     assert (first.shortcode, first.question_ref) == ("healthstart", "consent")
     assert sum(stop.participants for stop in stops) == 400

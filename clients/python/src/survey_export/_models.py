@@ -226,6 +226,8 @@ def codebook(body: dict[str, Any]) -> list[Question]:
 
 def summary(body: dict[str, Any]) -> Summary:
     """Return the numbers of the body of `/responses/summary`."""
+    for entry in body.get("left_out_by", ()):
+        entry["userids"] = tuple(entry["userids"])
     kinds = {"days": Day, "forms": FormCount, "left_out_by": LeftOut, "stops": Stop}
     for name, kind in kinds.items():
         body[name] = tuple(from_json(kind, entry) for entry in body.get(name, ()))
