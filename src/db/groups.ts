@@ -32,16 +32,14 @@ export function groupSql(by: string): { source: Sql; value: Sql } {
   };
 }
 
-/** A long value is counted whole, and returned as its first 1,000 code points. */
-export const listed = (value: Sql) =>
-  sql`case when length(${value}) > 1000 then left(${value}, 1000) || '…' else ${value} end`;
-
 /**
  * Common table expressions, on the rows of {@link groupSql}, `cell`, whose records have numbers:
  * `grouped`, the values with their positions; `listed_group`, the most frequent ones; and `member`,
  * the records in these.
+ *
+ * @param listed SQL for a value as it is returned
  */
-export const GROUP_CTES = sql`
+export const groupCtes = (listed: (value: Sql) => Sql): Sql => sql`
     grouped as materialized (
       select group_value, count(*) as records,
         row_number() over (order by count(*) desc, group_value collate "C") as position

@@ -62,6 +62,5 @@ export async function explain(client: Client, query: Query): Promise<Plan[]> {
     2,
     'Result',
   ]);
-  const ctes = root?.Plans?.filter((plan) => !parts.includes(plan)) ?? [];
-  return [...parts.slice(0, 1), ...ctes].flatMap(all);
+  return parts.slice(0, 1).flatMap(all);
 }
