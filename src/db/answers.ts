@@ -1,7 +1,7 @@
 import type { Selection } from '../responses/selection.ts';
 import { QUESTIONS_OPTIONS } from './codebook.ts';
 import { withoutFormulas } from './formulas.ts';
-import { GROUP, GROUP_CTES, IN_GROUPS, groupColumns, groupSql, listed } from './groups.ts';
+import { GROUP, IN_GROUPS, groupColumns, groupCtes, groupSql } from './groups.ts';
 import { type LeftOutOptions, keptResponses, leftOut, selectedCtes } from './left-out.ts';
 import { type ColumnsBy, FORM_POSITION, MAX_QUESTIONS, RECORD, columnNames } from './questions.ts';
 import { relationOf } from './relation.ts';
@@ -42,6 +42,10 @@ export const answerColumns = ({ by, format }: Pick<AnswersOptions, 'by' | 'forma
         ...(by === undefined ? [] : ['by', 'groups', 'ungrouped', 'other_groups']),
         'questions',
       ];
+
+/** A long value is counted whole, and returned as its first 1,000 code points. */
+const listed = (value: Sql) =>
+  sql`case when length(${value}) > 1000 then left(${value}, 1000) || '…' else ${value} end`;
 
 /**
  * SQL for rows, or as many of them as make a result larger than it may be: Postgres would otherwise
@@ -104,7 +108,7 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
         where num_nonnulls(userid) = 1
         order by ${RECORD}, ordinal, timestamp desc, question_ref desc, surveyid desc
       ) last
-    ), ${group && GROUP_CTES} counted as materialized (
+    ), ${group && groupCtes(listed)} counted as materialized (
       select *, dense_rank() over (
           partition by ordinal order by of_value desc, value collate "C"
         ) as place

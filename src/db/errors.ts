@@ -16,6 +16,8 @@ export type FailureKind = 'too-large' | 'transient' | 'unavailable' | 'not-confi
  * it may quote the database.
  */
 export class DatabaseError extends Error {
+  /** The runtime's own line for an aborted transfer has it. */
+  override name = 'DatabaseError';
   readonly kind: FailureKind;
 
   constructor(kind: FailureKind, message: string) {

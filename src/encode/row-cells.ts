@@ -54,7 +54,7 @@ export class RowCells {
     return this.bytes.length - this.read;
   }
 
-  /** Reads a byte that has to be this one. @throws an error, {@link malformed} */
+  /** Reads a byte that has to be this one. @throws Error: see {@link malformed} */
   expect(byte: number): void {
     if (this.bytes[this.read++] !== byte) throw malformed(this.read - 1);
   }
@@ -74,7 +74,7 @@ export class RowCells {
    * @param output has room for the rest of the page
    * @param room the bytes to reserve again, besides those for the rest of the page, when an escape
    * is longer than its line separator
-   * @throws an error, {@link malformed}
+   * @throws Error: see {@link malformed}
    */
   writeNext(isJson: boolean, output: Output, room: number): void {
     const skipped = this.column === this.#timeColumn ? this.#formatTime() : 0;

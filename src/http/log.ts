@@ -3,15 +3,15 @@ import { DatabaseError } from '../db/errors.ts';
 type Details = Readonly<Record<string, unknown>>;
 
 /**
- * Logs a failure of a request as one line of JSON: the error's message, and the stack of a defect.
- * If the database cannot be reached, every request fails, and no stack explains why.
+ * Logs a failure of a request as one line of JSON: the error's message, and its stack unless the
+ * database was unavailable. Every request fails then, and no stack explains why.
  */
 export function logFailure(event: string, requestId: string, error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  const isDefect =
+  const hasStack =
     !(error instanceof DatabaseError) || error.kind === 'defect' || error.kind === 'too-large';
 
-  console.error(line(event, { requestId, error: message, ...(isDefect && { stack }) }));
+  console.error(line(event, { requestId, error: message, ...(hasStack && { stack }) }));
 }
 
 /** Logs a request as one line of JSON: see docs/operations.md. */

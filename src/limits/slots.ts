@@ -59,10 +59,7 @@ const RENEWS_MS = 5_000;
 export class LimitError extends Error {
   override name = 'LimitError';
   readonly kind: Kind;
-  /**
-   * How many of them the request's account holds, if that is its own part, so that what is missing
-   * is held by its own requests; otherwise 0.
-   */
+  /** How many the account holds, if its own requests hold what is missing; 0 if others do. */
   readonly held: number;
   /** Whether a request that holds one retries a query. */
   readonly isRetrying: boolean;

@@ -30,7 +30,7 @@ export const formData = endpoint({
     const rows: ListQuery = (...range) => formDataQuery(surveyOf(c, query), ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
     return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...response) => {
-      // with missing=404, or if they were deleted meanwhile
+      // with missing=404, or if the form versions were deleted meanwhile
       if (c.var.stats.rows === 0) throw noResponses(query, c.var.account.email);
       return sendBody(...response);
     });
