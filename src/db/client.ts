@@ -13,9 +13,11 @@ export interface QueryOptions {
   /** How long the query is retried: `request` unless given. */
   readonly retry?: RetryPolicy;
   /** Cancels the query, in place of the connection's. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Whether an attempt that was sent is awaited although the signal is aborted. */
   readonly finishes?: boolean | undefined;
+  /** Whether the caller requests fewer rows instead if the result is too large. */
+  readonly canShrink?: boolean | undefined;
   /** Checks the length of the result, which is small unless given. */
   readonly checkLength?: FetchOptions['checkLength'] | undefined;
   /** Is called with true before the wait for another attempt, and with false after it. */
@@ -102,7 +104,7 @@ export class Connection {
 
   /** Makes attempts. */
   #retried<T>(
-    { retry = 'request', signal = this.signal, finishes, onPause }: QueryOptions,
+    { retry = 'request', signal = this.signal, onPause, ...options }: QueryOptions,
     attempt: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const onRetry = (isPausing: boolean) => {
@@ -111,7 +113,7 @@ export class Connection {
     };
     const work = async () =>
       withRetry(retryLimits(this.#env.EXPORT_RETRY_SECONDS)[retry], signal, attempt, {
-        finishes,
+        ...options,
         onPause: onRetry,
       });
     // Authentication is timed as a whole, including its queries.

@@ -2,16 +2,13 @@ import type { EncodeRows } from '../encode/rows.ts';
 import { KINDS, type Kind, type RequestSlots } from '../limits/slots.ts';
 import type { Connection, ProvenPage, QueryOptions } from './client.ts';
 import { DatabaseError } from './errors.ts';
-import { readFitting } from './read-fitting.ts';
 import type { Query, Row } from './sql.ts';
 
-interface SlotOptions {
+interface SlotOptions extends Pick<QueryOptions, 'signal' | 'canShrink'> {
   /** The kind of slot that the query takes: `quick` unless given. */
   readonly kind?: Exclude<Kind, 'request'>;
   /** Whether the query can take as long as a scan, although its kind does not say so. */
   readonly isLong?: boolean | undefined;
-  /** Cancels the query, in place of the request's signal. */
-  readonly signal?: AbortSignal | undefined;
   /** The longest result, in bytes, if it can be long. */
   readonly maxBytes?: number;
   /**
@@ -42,8 +39,8 @@ export interface Database {
 export function databaseInSlots(connection: Connection, slots: RequestSlots): Database {
   return {
     async rows(query, options = {}) {
-      const { result, release } = await readFitting(1, () =>
-        inSlot(connection, slots, options, (attempts) => connection.rows(query, attempts)),
+      const { result, release } = await inSlot(connection, slots, options, (attempts) =>
+        connection.rows(query, attempts),
       );
       release();
       return result;
@@ -73,9 +70,10 @@ export function databaseInSlots(connection: Connection, slots: RequestSlots): Da
 async function inSlot<T>(
   connection: Connection,
   slots: RequestSlots,
-  { kind = 'quick', isLong, signal = connection.signal, maxBytes = 0, share = 0.5 }: SlotOptions,
+  options: SlotOptions,
   read: (options: QueryOptions) => Promise<T>,
 ) {
+  const { kind = 'quick', isLong, signal = connection.signal, maxBytes = 0, share = 0.5 } = options;
   const taken: Kind[] = [];
   const take = async (one: Kind, until: AbortSignal) => {
     if (slots.holds(one)) return;
@@ -91,8 +89,9 @@ async function inSlot<T>(
     if (isLarge && bytes <= maxBytes)
       await take('large', signal).catch((error: unknown) => {
         refusal = error; // no failure of the database
+        throw new DatabaseError('unavailable', 'no slot for a large response');
       });
-    if (bytes > maxBytes || refusal)
+    if (bytes > maxBytes)
       throw new DatabaseError('too-large', 'a response that does not fit in memory');
   };
 
@@ -104,6 +103,7 @@ async function inSlot<T>(
   };
   try {
     const result = await read({
+      ...options,
       retry: isScan ? 'scan' : ofPage,
       signal,
       finishes,

@@ -62,7 +62,7 @@ async function readBody(
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (!body) return new Uint8Array();
   const output = new Output();
-  // With a `Content-Encoding`, less than the bytes read.
+  // With a `Content-Encoding`, that of the compressed body: the loop checks the bytes read.
   const length = headers.get('Content-Length');
   const reader = body.getReader({ mode: 'byob' }) as unknown as ByteReader;
   let view = new Uint8Array(Math.min(READ_BYTES, Number(length ?? READ_BYTES) + 1));

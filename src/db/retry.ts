@@ -1,5 +1,5 @@
 import type { QueryOptions } from './client.ts';
-import { DatabaseError, failureOf } from './errors.ts';
+import { DatabaseError, failureOf, isTooLarge } from './errors.ts';
 
 /**
  * How long a query is retried:
@@ -47,12 +47,14 @@ export function retryLimits(seconds = '') {
 
 /**
  * Runs a read, and retries it after a transient failure with exponential backoff and jitter (of
- * half the delay), until the next delay would exceed the limit.
+ * half the delay), until the next delay would exceed the limit. A result that is too large is not
+ * read, so it may be another query's: it is requested once more.
  * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  *
  * @param read takes a signal that is aborted when `signal` is, or when the attempt has taken too
  * long
  * @param finishes whether an attempt continues when `signal` is aborted
+ * @param canShrink whether the caller requests fewer rows instead if a result is too large
  * @param onPause is called with true before the wait for another attempt, and with false after it
  * @throws DatabaseError of the last attempt; `transient` means that the limit is used up
  * @throws the signal's reason when `signal` is aborted
@@ -61,10 +63,15 @@ export async function withRetry<T>(
   { totalMs, attemptMs }: RetryLimits,
   signal: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,
-  { finishes, onPause }: Pick<QueryOptions, 'finishes' | 'onPause'>,
+  {
+    finishes,
+    onPause,
+    canShrink = false,
+  }: Pick<QueryOptions, 'finishes' | 'canShrink' | 'onPause'>,
 ): Promise<T> {
   const deadline = Date.now() + totalMs;
   const attemptSignal = finishes ? NEVER : signal;
+  let isFinal = canShrink;
   for (let ceiling = FIRST_DELAY_MS; ; ceiling = Math.min(2 * ceiling, MAX_DELAY_MS)) {
     signal.throwIfAborted();
     try {
@@ -72,7 +79,10 @@ export async function withRetry<T>(
     } catch (error) {
       signal.throwIfAborted();
       const failure = failureOf(error);
-      if (failure.kind !== 'transient' || Date.now() + ceiling > deadline) throw failure;
+      const isLarge = isTooLarge(failure);
+      const isRepeated = isLarge ? !isFinal : failure.kind === 'transient';
+      if (!isRepeated || Date.now() + ceiling > deadline) throw failure;
+      isFinal ||= isLarge;
     }
 
     onPause?.(true);

@@ -2,7 +2,6 @@ import { splitFilters } from '../db/branches.ts';
 import type { ProvenPage } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
 import { BY_TIME } from '../db/order.ts';
-import { readFitting } from '../db/read-fitting.ts';
 import { boundaryQuery, pageQuery } from '../db/responses.ts';
 import type { PageFormat } from '../formats/page-format.ts';
 import type { RequestStats } from '../http/request-stats.ts';
@@ -10,6 +9,7 @@ import { KINDS } from '../limits/slots.ts';
 import { type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { MAX_WALKED, participantBatches } from './participants.ts';
+import { readFitting } from './read-fitting.ts';
 
 /** The first responses of a range, encoded. */
 export interface Page extends ProvenPage {
@@ -124,9 +124,10 @@ function readPages(
     return readFitting(range.limit, async (limit) => {
       const query = pageQuery(selection, { ...range, limit }, columns, format);
       // Pages that are read ahead share the request's slots: a long row waits until it is its turn.
-      const most = limit === 1 && !signal ? 'large' : kind;
-      const maxBytes = share * KINDS[most].bytes;
-      const read = await db.page(query, { kind, isLong, signal, maxBytes, share }, encode);
+      const canShrink = limit > 1 || signal !== undefined;
+      const maxBytes = share * KINDS[canShrink ? kind : 'large'].bytes;
+      const options = { kind, isLong, signal, maxBytes, share, canShrink };
+      const read = await db.page(query, options, encode);
       return { ...read, last: cursorOf(read.lastKey) };
     });
   };

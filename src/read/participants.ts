@@ -1,9 +1,9 @@
 import { LF } from '../encode/ascii.ts';
 import type { Database } from '../db/database.ts';
 import { participantsQuery } from '../db/participants.ts';
-import { readFitting } from '../db/read-fitting.ts';
 import { objectEncoder } from '../encode/json.ts';
 import type { Range, Selection } from '../responses/selection.ts';
+import { readFitting } from './read-fitting.ts';
 
 /** How much of the list of participants is held at a time, beside a page in the slot of the file. */
 const LIST_BYTES = 512 * 1024;
@@ -55,8 +55,9 @@ export async function* participantBatches(
   });
   for (let rowBytes = ROW_BYTES; ;) {
     const list = await readFitting(Math.ceil(LIST_BYTES / rowBytes), (limit) => {
-      const options = { kind: 'file', isLong: true, maxBytes: LIST_BYTES } as const;
-      return db.page(participantsQuery(selection, secret, limit, after), options, encode);
+      const most = { maxBytes: LIST_BYTES, canShrink: limit > 1 };
+      const query = participantsQuery(selection, secret, limit, after);
+      return db.page(query, { kind: 'file', isLong: true, ...most }, encode);
     });
     for (const { id, responses, walked } of participantsIn(list.data)) {
       // each form version is searched for each participant

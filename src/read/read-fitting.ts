@@ -1,11 +1,10 @@
-import { isTooLarge } from './errors.ts';
+import { isTooLarge } from '../db/errors.ts';
 
 /** Dividing 20,000 rows by two down to a single enormous one would take 15 requests; this takes 8. */
 const SHRINK = 4;
 
 /**
- * Reads as many rows of a limit as fit one response of the database. The last attempt is made
- * twice: a response that is too large is not read, so it may be that of another query.
+ * Reads as many rows of a limit as fit one response of the database.
  *
  * @returns what was read, and the number of rows requested
  * @throws DatabaseError; `too-large` if a single row does not fit
@@ -14,13 +13,11 @@ export async function readFitting<T>(
   limit: number,
   read: (limit: number) => Promise<T>,
 ): Promise<T & { readonly requestedRows: number }> {
-  let isLast = false;
   for (let rows = limit; ; rows = Math.ceil(rows / SHRINK)) {
     try {
       return { ...(await read(rows)), requestedRows: rows };
     } catch (error) {
-      if (!isTooLarge(error) || isLast) throw error;
-      isLast = rows === 1;
+      if (!isTooLarge(error) || rows === 1) throw error;
     }
   }
 }

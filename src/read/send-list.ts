@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
-import { readFitting } from '../db/read-fitting.ts';
 import type { Query } from '../db/sql.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { AppEnv } from '../http/context.ts';
 import { type Frame, bodyOf, chunksOf, type sendBody, sendStream } from '../http/send.ts';
 import { KINDS } from '../limits/slots.ts';
 import { isShort, sentPages } from './page-reader.ts';
+import { readFitting } from './read-fitting.ts';
 
 /** A larger list is streamed. */
 const MAX_LIST_ROWS = 20_000;
@@ -37,8 +37,9 @@ export async function sendList(
   const { db, stats } = c.var;
   const read = (limit: number, after?: readonly string[]) =>
     readFitting(limit, (rows) => {
-      const maxBytes = rows > 1 ? MAX_LIST_BYTES : MAX_ROW_BYTES;
-      return db.page(query(rows, after), { maxBytes }, encode);
+      const canShrink = rows > 1;
+      const maxBytes = canShrink ? MAX_LIST_BYTES : MAX_ROW_BYTES;
+      return db.page(query(rows, after), { maxBytes, canShrink }, encode);
     });
 
   async function* pages(firstPage: Awaited<ReturnType<typeof read>>) {

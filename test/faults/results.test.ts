@@ -101,6 +101,7 @@ const isQuery = (part: string) => (exchange: Exchange) => exchange.query.include
 test.each([
   ['a query of few rows', isQuery('boundary'), '/responses/csv', {}],
   ['a scan', isQuery('column_name'), '/responses/csv', { layout: 'wide' }],
+  ['a list of questions', isQuery('column_name'), '/responses/questions', {}],
   ['a page of one row', isPage, '/responses', { pageSize: 1 }],
 ])(
   '%s that gets a large result of another one is retried',
