@@ -26,7 +26,16 @@ export default defineConfig({
       {
         test: {
           name: 'commands',
-          include: ['test/{tools,gateway}/**/*.test.ts'],
+          isolate: false,
+          include: ['test/tools/**/*.test.ts'],
+          globalSetup: [sharedServer],
+          ...timeouts,
+        },
+      },
+      {
+        test: {
+          name: 'gateway', // one of its files sets what is read when miniflare is imported
+          include: ['test/gateway/**/*.test.ts'],
           globalSetup: [sharedServer],
           ...timeouts,
         },
