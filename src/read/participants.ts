@@ -55,9 +55,9 @@ export async function* participantBatches(
   });
   for (let rowBytes = ROW_BYTES; ;) {
     const list = await readFitting(Math.ceil(LIST_BYTES / rowBytes), (limit) => {
-      const most = { maxBytes: LIST_BYTES, canShrink: limit > 1 };
+      const options = { isLong: true, maxBytes: LIST_BYTES, canShrink: limit > 1 };
       const query = participantsQuery(selection, secret, limit, after);
-      return db.page(query, { kind: 'file', isLong: true, ...most }, encode);
+      return db.page(query, { kind: 'file', ...options }, encode);
     });
     for (const { id, responses, walked } of participantsIn(list.data)) {
       // each form version is searched for each participant
