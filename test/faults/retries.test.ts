@@ -1,12 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { InjectedFault, SqlResult } from '../chaos/faults/fault.ts';
 import { lies } from '../chaos/faults/lies.ts';
 import { passing } from '../chaos/faults/visible.ts';
-import { expectUnavailable, get } from '../api/requests.ts';
+import { type Parameters, expectUnavailable, get } from '../api/requests.ts';
 import { copyResponses } from '../support/data.ts';
 import { download } from '../support/export.ts';
+import type { Exchange } from '../support/fault-proxy.ts';
 import { randomFrom } from '../support/random.ts';
-import { createPagedSurvey, firstAttempts, startFaultyService, withoutRetries } from './service.ts';
+import {
+  createPagedSurvey,
+  firstAttempts,
+  isPage,
+  startFaultyService,
+  withoutRetries,
+} from './service.ts';
 
 const service = await startFaultyService();
 const survey = await createPagedSurvey();
@@ -86,3 +94,34 @@ test.each([
     expect(service.proxy.requests > paths.length).toBe(isRetried);
   },
 );
+
+/** More than an attempt at a query may take that is no scan and no walk. */
+const LONG_MS = 9_000;
+const anyQuery = () => true;
+const attempts: [
+  what: string,
+  path: string,
+  parameters: Parameters,
+  isHeld: (exchange: Exchange) => boolean,
+  attempts: number,
+][] = [
+  ['a list', '/surveys', {}, anyQuery, 2],
+  ['a page', '/responses', { pageSize: 1 }, isPage, 2],
+  ['a walk', '/responses', { pageSize: 1, question_ref: 'q1' }, isPage, 1],
+  ['a scan', '/responses/summary', {}, ({ query }) => query.includes('answered'), 1],
+];
+
+test('a query that takes 9 s is sent again, but not a scan or a walk', async () => {
+  service.proxy.inject();
+  const sent = attempts.map(async ([what, path, parameters, isHeld]) => {
+    let count = 0;
+    using _ = service.proxy.watch(what, async (exchange) => {
+      if (isHeld(exchange) && count++ === 0) await sleep(LONG_MS);
+    });
+    const { status } = await get(path, survey, parameters, { headers: { 'Test-Trial': what } });
+    return [what, status, count];
+  });
+  expect(await Promise.all(sent)).toEqual(
+    attempts.map(([what, , , , count]) => [what, 200, count]),
+  );
+});
