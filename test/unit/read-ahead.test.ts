@@ -11,9 +11,10 @@ interface Range {
  * The module. Its imports have the types of the Workers runtime, so it cannot be imported with
  * them.
  */
-const { readAhead } = (await import(
+const { rangeAfter, readAhead } = (await import(
   new URL('../../src/read/read-ahead.ts', import.meta.url).href
 )) as {
+  readonly rangeAfter: (page: object, range: object, pageBytes: number) => Range | undefined;
   readonly readAhead: (
     reader: object,
     slots: object,
@@ -138,4 +139,12 @@ test('pages come in order, each row once, however slow the database and the clie
     ),
     { numRuns: 200 },
   );
+});
+
+test('the page after one that fits has twice its rows at most, and no more bytes than a page should', () => {
+  const limitAfter = (bytes: number) => {
+    const page = { rowCount: 10, requestedRows: 10, bytes, last: keyOf(10) };
+    return rangeAfter(page, {}, PAGE_BYTES)?.limit;
+  };
+  expect([1000, PAGE_BYTES / 1.5, 2 * PAGE_BYTES].map(limitAfter)).toEqual([20, 15, 5]);
 });
