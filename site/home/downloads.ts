@@ -58,7 +58,7 @@ export function createDownloads(api: Api, email: string): Downloads {
   const list = html.ul({});
   const status = html.p({ role: 'status', className: 'unseen' });
   const all = new Map<Download, Manifest>();
-  /** The requests of the files that are being downloaded, as JSON. */
+  /** The requests of the files that are being downloaded, as JSON, without their names. */
   const running = new Set<string>();
   let isStopped = false;
 
@@ -103,7 +103,7 @@ export function createDownloads(api: Api, email: string): Downloads {
     ),
 
     async start(request) {
-      const file = JSON.stringify(request);
+      const file = JSON.stringify({ ...request, name: '' }); // the name has the minute
       if (running.has(file)) return;
 
       running.add(file);
