@@ -96,7 +96,7 @@ test.each([
 );
 
 /** More than an attempt at a query may take that is no scan and no walk. */
-const LONG_MS = 9_000;
+const LONG_MS = 12_000;
 const anyQuery = () => true;
 const attempts: [
   what: string,
@@ -111,7 +111,7 @@ const attempts: [
   ['a scan', '/responses/summary', {}, ({ query }) => query.includes('answered'), 1],
 ];
 
-test('a query that takes 9 s is sent again, but not a scan or a walk', async () => {
+test('a query that takes 12 s is sent again, but not a scan or a walk', async () => {
   service.proxy.inject();
   const sent = attempts.map(async ([what, path, parameters, isHeld]) => {
     let count = 0;
